@@ -20,7 +20,10 @@ export interface AgentAddress {
   readonly instanceKey: string;
 }
 
-/** One piece of input for one agent instance. A turn handles exactly one agent event. */
+/**
+ * One piece of input for one agent instance. An event has a turn of its own, unless it is delivered `now` and a running
+ * turn takes it.
+ */
 export interface AgentEvent {
   /** The unique id of the event. The runtime never handles two events with the same id. */
   readonly id: string;
@@ -33,6 +36,11 @@ export interface AgentEvent {
   /** Images, files and further text, after `input`. Their bytes are stored, and each part has a reference to them. */
   readonly content?: readonly ContentPart[];
   readonly instanceKey: string;
+  /**
+   * `now`: the input is for the running turn, and becomes a message before the next step of that turn. If no turn runs,
+   * or the turn ends first, the event has a turn of its own. Absent for an event that waits for its own turn.
+   */
+  readonly delivery?: 'now';
   readonly source: AgentEventSource;
   /** The identity of the sender, as the connector established it. Passed on unchanged; bundle code cannot set it. */
   readonly auth?: JsonObject;

@@ -2,6 +2,7 @@
  * The runtime events that `api.events` listeners get. Each event has one payload object. Times are ISO strings,
  * durations are in milliseconds.
  */
+import type { AgentEventSource } from './agent-event.ts';
 import type { ApprovalOutcome } from './approval.ts';
 import type { TokenUsage } from './model.ts';
 import type { TurnError } from './turn.ts';
@@ -45,6 +46,17 @@ export interface TurnFailed extends TurnStarted {
   usage: TokenUsage;
   called?: TokenUsage;
   error: TurnError;
+}
+
+/** The turn has taken the input of another event, which was delivered `now`, between two steps. */
+export interface TurnSteered extends TurnStarted {
+  /** The event whose input it is. */
+  eventId: string;
+  /** The message that the input became. */
+  messageId: string;
+  source: AgentEventSource;
+  /** The index of the step that sees the message first. */
+  stepIndex: number;
 }
 
 export interface StepStarted extends SpanFields {
@@ -156,6 +168,7 @@ export interface ChangesetEvent extends SpanFields {
 
 export interface RuntimeEvents {
   'turn.started': TurnStarted;
+  'turn.steered': TurnSteered;
   'turn.completed': TurnCompleted;
   'turn.failed': TurnFailed;
   'step.started': StepStarted;

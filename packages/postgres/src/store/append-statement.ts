@@ -31,7 +31,7 @@ interface AppendParts {
 
 /** $1–$3 instance, $4 owner, $5 epoch, $6 number before, $7 last number, $8 numbers, $9 last numbers, $10 lines. */
 export function appendStatement({ commit, begins, channel }: AppendParts): string {
-  const early = isEarly(begins ? (commit ? '$15' : FIRST_BEGUN) : undefined);
+  const early = isEarly(commit ? '$17::bigint' : begins ? FIRST_BEGUN : undefined);
   return `
 with own as (
   update gdn_instance set last_seq = $7::bigint, created_at = coalesce(created_at, clock_timestamp())${commit ? COMMITTED : ''}
@@ -63,12 +63,16 @@ function isEarly(number: string | undefined): string {
 
 const FIRST_BEGUN = '(select min(number) from unnest($11::text::bigint[]) as number)';
 
-/** $11 version, $12 messages, $13 dead letters, $14 time, $15 handled. */
+/** The events that the commit ends: all up to a number, and those that the turn has taken. */
+const IS_ENDED = `(input.seq <= $15 or input.seq = any ($16::text::bigint[]))`;
+
+/** $11 version, $12 messages, $13 dead letters, $14 time, $15 handled, $16 numbers of taken events, $17 the first event that begins, or null. */
 const COMMITTED = `,
     version = $11, messages = $12, letters = $13, updated_at = to_timestamp($14::float8 / 1000),
     handled = greatest(handled, $15::bigint),
     pending_bytes = case when last_input <= $15 then 0 else greatest(0, pending_bytes - (
-      select coalesce(sum(octet_length(event)), 0) from gdn_inbox where ${SAME_INSTANCE} and pending and seq <= $15)) end`;
+      select coalesce(sum(octet_length(input.event)), 0) from gdn_inbox as input
+      where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending and ${IS_ENDED})) end`;
 
 /**
  * Ends the input, and forgets the oldest handled ids. If a turn is over, it also removes the answers to its requests, and
@@ -78,7 +82,7 @@ const COMMITTED = `,
 const ENDED = `, ended as (
   update gdn_inbox as input set pending = false, event = null, cancelled = null from own
   where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending
-    and input.seq <= $15 and input.seq > $15 - ${REMEMBERED_EVENTS}
+    and ${IS_ENDED} and input.seq > $15 - ${REMEMBERED_EVENTS}
 ), forgotten as (
   delete from gdn_inbox as input using own, gdn_instance as old
   where old.swarm = $1 and old.agent = $2 and old.key = $3 and input.swarm = $1 and input.agent = $2 and input.key = $3
@@ -94,23 +98,23 @@ const ENDED = `, ended as (
     and asked.cancelled is null
 )`;
 
-/** $16 event, $17 and $18 caller, $19 reply. */
+/** $18 event, $19 and $20 caller, $21 reply. */
 const ANSWERED = `, answered as (
   insert into gdn_answer (swarm, agent, key, event_id, seq, caller_agent, caller_key, reply)
-  select $1, $2, $3, $16, $7, $17, $18, $19 from own
+  select $1, $2, $3, $18, $7, $19, $20, $21 from own
   on conflict (swarm, agent, key, event_id) do update set seq = excluded.seq, caller_agent = excluded.caller_agent,
     caller_key = excluded.caller_key, reply = excluded.reply
 )`;
 
 /** The model calls of the turn are the last value. */
 const spending = ({ answer }: FrameCommit) => `, paid as (
-  ${addSpending('$3', `own, ${spendingIn(answer ? '$20' : '$16')}`)}
+  ${addSpending('$3', `own, ${spendingIn(answer ? '$22' : '$18')}`)}
 )`;
 
 const told = (channel: string | undefined) => `, (
     select count(${notifyExpression(channel, 'answer', { node: 'asked.owner', agent: 'asked.agent', key: 'asked.key' })})
     from gdn_instance as asked, own
-    where asked.swarm = $1 and asked.agent = $17 and asked.key = $18 and asked.owner <> $4
+    where asked.swarm = $1 and asked.agent = $19 and asked.key = $20 and asked.owner <> $4
   ) as told`;
 
 /** $11 the numbers of the events. */
@@ -138,13 +142,14 @@ export function appendValues(
     listOf(frames.map(({ seq }) => seq)),
     listOf(frames.map(({ last: end }) => end)),
     frames.map(({ line }) => line).join('\n'),
-    ...(commit ? commitValues(commit) : begins.length > 0 ? [listOf(begins)] : []),
+    ...(commit ? commitValues(commit, begins) : begins.length > 0 ? [listOf(begins)] : []),
   ];
 }
 
-function commitValues(commit: FrameCommit): readonly Value[] {
-  const { version, messages, deadLetters, updatedAt, handled, answer, spent } = commit;
-  const values = [version, messages, deadLetters, updatedAt, handled];
+function commitValues(commit: FrameCommit, begins: readonly number[]): readonly Value[] {
+  const { version, messages, deadLetters, updatedAt, handled, taken = [], answer, spent } = commit;
+  const first = begins.length === 0 ? null : Math.min(...begins);
+  const values = [version, messages, deadLetters, updatedAt, handled, listOf(taken), first];
   const paid = spent ? [spendingText(spent)] : [];
   if (!answer) return [...values, ...paid];
   const { eventId, caller, reply } = answer;

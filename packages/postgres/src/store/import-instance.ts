@@ -98,7 +98,7 @@ function rowsOf({ log, pending }: ExportedInstance<ExportedLog>): ImportedRows {
   const inbox = inboxRows(log, pending);
   return {
     instance: {
-      last_input: Math.max(log?.handled ?? 0, ...inbox.map(({ seq }) => seq)),
+      last_input: Math.max(log?.handled ?? 0, ...(log?.taken ?? []), ...inbox.map(({ seq }) => seq)),
       handled: log?.handled ?? 0,
       pending_bytes: inbox.reduce((sum, { event }) => sum + (event === null ? 0 : Buffer.byteLength(event)), 0),
       last_seq: log?.last ?? 0,

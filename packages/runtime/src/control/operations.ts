@@ -103,6 +103,7 @@ const delivery: ShapeOf<Delivery> = {
   instanceKey: optional(name),
   input: optional(text),
   content: optional(inputParts),
+  now: optional(flag),
   id: optional(name),
   client: optional(name),
   metadata: optional(jsonObject),

@@ -42,6 +42,11 @@ export interface Delivery {
   /** Images, files and further text, after `input`. Their bytes are stored before the input is accepted. */
   readonly content?: readonly InputPart[];
   /**
+   * If true, the input is for the running turn of the instance, and becomes a message before the next step of that turn.
+   * If no turn runs, or the turn ends first, the input has a turn of its own.
+   */
+  readonly now?: boolean;
+  /**
    * The id of the event, generated when absent. A second delivery with the same id is a duplicate and adds nothing.
    */
   readonly id?: string;

@@ -63,6 +63,7 @@ const toAgent: Samples<ToAgent> = {
     { type: 'turn', event, seq: 4, isExcused: true },
   ],
   'turn.ahead': [{ type: 'turn.ahead', event, seq: 5 }],
+  'turn.steer': [{ type: 'turn.steer', event: { ...event, delivery: 'now' }, seq: 6 }],
   cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
   'call.ended': [
     { type: 'call.ended', callId: 'call-1', outcome: { status: 'accepted' } },
@@ -183,6 +184,7 @@ const fromAgent: Samples<FromAgent> = {
   'turn.done': [
     { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },
     { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage, begins: 'event-2' },
+    { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage, took: ['event-3', 'event-4'] },
     {
       type: 'turn.done',
       eventId: 'event-1',

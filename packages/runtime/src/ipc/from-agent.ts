@@ -134,6 +134,7 @@ const frameCommit = object({
   updatedAt: number,
   handled: count,
   spent: optional(listOf(spending)),
+  taken: optional(listOf(count)),
   answer: optional(object({ eventId: name, caller: optional(agentAddress), reply: text })),
 });
 
@@ -201,6 +202,8 @@ export const checkFromAgent = oneByField('type', {
     stepCount: count,
     usage: tokenUsage,
     called: optional(tokenUsage),
+    /** The ids of the events that the turn has taken. Their turn is this one. */
+    took: optional(listOf(name)),
     begins: optional(name),
   }),
   /** An answer that was committed before this process started, and that its caller may not have received. */

@@ -97,6 +97,11 @@ export const checkToAgent = oneByField('type', {
    * so in `turn.done`. If the process does not begin it then, the event comes again in a `turn` message.
    */
   'turn.ahead': () => ({ event: agentEvent, seq: count }),
+  /**
+   * Hands the process an event whose input the running turn may take, between two steps; `turn.done` says whether it did.
+   * Ignored if no turn runs. An event that is not taken comes again, for the next turn or in a `turn` message.
+   */
+  'turn.steer': () => ({ event: agentEvent, seq: count }),
   cancel: () => ({ eventId: name, reason: text }),
   'call.ended': () => ({ callId: name, outcome: callOutcome }),
   /** The answer to this event was delivered, so the process need not keep it any more. */

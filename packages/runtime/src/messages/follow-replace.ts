@@ -1,8 +1,10 @@
 import type { MessageEvent } from '@goondan/types';
 
 /**
- * Returns the id of a message after an event. If the event replaced the message, returns the id of the new message.
+ * Returns the ids of messages after an event. If the event replaced one of the messages, its id is that of the new
+ * message.
  */
-export function followReplace(id: string | undefined, event: MessageEvent): string | undefined {
-  return event.type === 'replace' && event.targetId === id ? event.message.id : id;
+export function followReplace(ids: readonly string[], event: MessageEvent): readonly string[] {
+  if (event.type !== 'replace' || !ids.includes(event.targetId)) return ids;
+  return ids.map((id) => (id === event.targetId ? event.message.id : id));
 }

@@ -42,10 +42,16 @@ describe('places', () => {
 
   test('truncate starts again, with the input alone', () => {
     const list = listOf('a', 'b', 'c');
-    list.apply(truncate, 'b');
+    list.apply(truncate, ['b']);
     expect([idsOf(list.snapshot()), list.placeOf('b'), list.end]).toEqual(['b', 0, 1]);
     list.apply(truncate, undefined);
     expect([idsOf(list.snapshot()), list.end]).toEqual(['', 0]);
+  });
+
+  test('Y-08 truncate keeps every input of the running turn, in the order of the conversation', () => {
+    const list = listOf('a', 'b', 'c', 'd');
+    list.apply(truncate, ['c', 'a', 'x']);
+    expect([idsOf(list.snapshot()), list.placeOf('c'), list.end]).toEqual(['ac', 1, 2]);
   });
 
   test('M-08 apply tells whether anything changed: an unknown target changes nothing', () => {
@@ -55,7 +61,7 @@ describe('places', () => {
     expect(list.apply(replace('x', 'y'), undefined)).toBe(false);
     expect(list.snapshot()).toBe(before);
     expect(list.takeLowestRewrite()).toBe(Number.POSITIVE_INFINITY);
-    expect([append('b'), replace('a', 'x'), remove('b'), truncate].map((event) => list.apply(event, 'x'))).toEqual(
+    expect([append('b'), replace('a', 'x'), remove('b'), truncate].map((event) => list.apply(event, ['x']))).toEqual(
       Array(4).fill(true),
     );
   });
@@ -132,19 +138,19 @@ test('M-01 after every event the list equals a plain array, and no earlier snaps
       for (const { type, targetId, id } of wishes) {
         const known = plain.includes(targetId);
         if (type === 'append' && !plain.includes(id)) {
-          expect(list.apply(append(id), 'a')).toBe(true);
+          expect(list.apply(append(id), ['a'])).toBe(true);
           plain = [...plain, id];
         }
         if (type === 'replace' && (id === targetId || !plain.includes(id))) {
-          expect(list.apply(replace(targetId, id), 'a')).toBe(known);
+          expect(list.apply(replace(targetId, id), ['a'])).toBe(known);
           plain = plain.map((each) => (each === targetId ? id : each));
         }
         if (type === 'remove') {
-          expect(list.apply(remove(targetId), 'a')).toBe(known);
+          expect(list.apply(remove(targetId), ['a'])).toBe(known);
           plain = plain.filter((each) => each !== targetId);
         }
         if (type === 'truncate') {
-          list.apply(truncate, 'a');
+          list.apply(truncate, ['a']);
           plain = plain.filter((each) => each === 'a');
         }
         taken.push([list.snapshot(), plain.join('')]);

@@ -47,9 +47,9 @@ export class MessageList {
 
   /**
    * Applies one event. Returns true if the event changed anything; an event with an unknown target changes nothing.
-   * `inputId`: the id of the running turn's input, which `truncate` keeps.
+   * `inputIds`: the ids of the running turn's inputs, which `truncate` keeps.
    */
-  apply(event: MessageEvent, inputId: string | undefined): boolean {
+  apply(event: MessageEvent, inputIds: readonly string[] = []): boolean {
     switch (event.type) {
       case 'append':
         this.append(event.message);
@@ -59,7 +59,7 @@ export class MessageList {
       case 'remove':
         return this.remove(event.targetId);
       case 'truncate':
-        this.keepOnly(inputId);
+        this.keepOnly(inputIds);
         return true;
     }
   }
@@ -116,9 +116,9 @@ export class MessageList {
     return true;
   }
 
-  private keepOnly(id: string | undefined): void {
-    const kept = id === undefined ? undefined : this.get(id);
-    this.reset(kept === undefined ? [] : [kept]);
+  private keepOnly(ids: readonly string[]): void {
+    const places = ids.flatMap((id) => this.places.get(id) ?? []).toSorted((one, other) => one - other);
+    this.reset(places.flatMap((place) => this.slots[place] ?? []));
   }
 
   private reset(messages: Message[]): void {

@@ -65,6 +65,8 @@ export interface FrameCommit {
   readonly handled: number;
   /** The model calls of the turn, to be added to those of the instance (`UsageReader`). */
   readonly spent?: readonly Spending[];
+  /** The numbers above `handled` of events that the turn has taken: they are handled, too. Absent when there are none. */
+  readonly taken?: readonly number[];
   /** The answer for the caller that waits for this turn. */
   readonly answer?: StoredAnswer;
 }

@@ -33,9 +33,10 @@ export interface Inbox {
   pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
   /**
    * Notes that an event is handled: the commit of its turn is durable. The note is a hint that saves work at the next
-   * start, and is not durable itself. The commit decides.
+   * start, and is not durable itself. The commit decides. `isTaken`: true if the turn of another event has taken this
+   * one; events before it may then be pending.
    */
-  handled(instance: AgentAddress, eventId: string): void;
+  handled(instance: AgentAddress, eventId: string, isTaken?: boolean): void;
   /**
    * Calls the listener for an instance of this node that has input from elsewhere: another node accepted it, or the
    * instance was taken over. Returns a function that ends the calls. A store with a single node never calls it.

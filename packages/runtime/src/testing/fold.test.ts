@@ -52,11 +52,11 @@ describe('truncate and the running turn’s own input', () => {
     expect(idsOf(fold(base, events, 'i'))).toBe(ids);
   });
 
-  test('followReplace returns the id of a message after an event', () => {
-    expect(followReplace('a', replace('a', 'x'))).toBe('x');
-    expect(followReplace('a', replace('b', 'x'))).toBe('a');
-    expect(followReplace('a', truncate)).toBe('a');
-    expect(followReplace(undefined, replace('a', 'x'))).toBeUndefined();
+  test('followReplace returns the ids of messages after an event', () => {
+    expect(followReplace(['a', 'c'], replace('a', 'x'))).toEqual(['x', 'c']);
+    expect(followReplace(['a'], replace('b', 'x'))).toEqual(['a']);
+    expect(followReplace(['a'], truncate)).toEqual(['a']);
+    expect(followReplace([], replace('a', 'x'))).toEqual([]);
   });
 });
 

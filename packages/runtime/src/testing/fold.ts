@@ -4,13 +4,17 @@ import { MessageList } from '../messages/message-list.ts';
 
 /**
  * Applies `events` to `base`, starting anew each time. Tests compare a running conversation with this definition.
- * `inputId` is the id of the turn's input, which `truncate` keeps. A `replace` of the input may change that id.
+ * `inputIds` are the ids of the turn's inputs, which `truncate` keeps. A `replace` of an input may change its id.
  */
-export function fold(base: readonly Message[], events: readonly MessageEvent[], inputId?: string): readonly Message[] {
+export function fold(
+  base: readonly Message[],
+  events: readonly MessageEvent[],
+  inputIds: string | readonly string[] = [],
+): readonly Message[] {
   const list = MessageList.of(base);
-  let input = inputId;
+  let inputs = typeof inputIds === 'string' ? [inputIds] : inputIds;
   for (const event of events) {
-    if (list.apply(event, input)) input = followReplace(input, event);
+    if (list.apply(event, inputs)) inputs = followReplace(inputs, event);
   }
   return list.snapshot();
 }

@@ -88,6 +88,7 @@ export interface ScriptedAgent {
 
 const runtimeEvents: readonly SpanEventName[] = [
   'turn.started',
+  'turn.steered',
   'turn.completed',
   'turn.failed',
   'step.started',

@@ -37,6 +37,7 @@ const isSpan = fields(
     ...each(isText, 'spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
     ...each(isNumber, 'layersMore', 'retryMs'),
     ...each(isPlainObject, 'by', 'tokens'),
+    took: listOf(fields({ ...each(isText, 'eventId', 'input'), source: isPlainObject })),
     place: isPlace,
     layers: listOf(isLayer),
   },

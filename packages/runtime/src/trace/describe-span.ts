@@ -2,7 +2,7 @@
  * Describes a recorded chain: changes as paths with before and after, and events and errors in short form. The
  * description is made when the record is read or written, never while the chain runs.
  */
-import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
+import type { AgentEvent, JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
 import { defined } from '../json/defined.ts';
 import { readField } from '../json/read-field.ts';
@@ -10,7 +10,7 @@ import { shortenMasked } from '../log/shorten-masked.ts';
 import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
 import { type Mask, maskTexts } from '../log/mask-secrets.ts';
 import { tokensOf } from './describe-tokens.ts';
-import type { ChainRecord, LayerRecord } from './turn-trace.ts';
+import type { ChainRecord, LayerRecord, TookRecord } from './turn-trace.ts';
 import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RunningSpan } from './running-span.ts';
 import { withAuthor } from './show-events.ts';
@@ -19,6 +19,7 @@ import type { Difference, RecordedLayer } from './recorded-layer.ts';
 /** The maximum number of characters for all changes of one chain; changes of further layers are left out. */
 const CHAIN_CHARACTERS = 500_000;
 const LONGEST_ERROR = 1_000;
+const LONGEST_INPUT = 200;
 /**
  * Matches the end of a text that `markCut` cut. A text that happens to end like this also counts as cut, which does no
  * harm.
@@ -51,10 +52,15 @@ export function describeUnmasked(recorded: RunningSpan, turnStartedAt: number, l
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, turnStartedAt)),
     inside: [],
     called: [],
+    ...(chain.took === undefined ? {} : { took: chain.took.map((event) => describeTaken(event, mask)) }),
     ...defined({ layersMore, plan: chain.plan, effect: chain.effect, input: chain.input?.(), retryMs }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };
+}
+
+function describeTaken({ id, source, input = '' }: AgentEvent, mask: Mask): TookRecord {
+  return { eventId: id, source, input: shortenMasked(mask)(input, LONGEST_INPUT) };
 }
 
 /** Describes a single layer, up to its current stage. */

@@ -32,6 +32,8 @@ export interface SpanStart {
   readonly by?: WatchedLayer | undefined;
   /** The digest of the plan of a turn or step; undefined when the plan is not JSON. */
   readonly plan?: string | undefined;
+  /** The events whose inputs the turn took just before this step. */
+  readonly took?: readonly AgentEvent[];
   /**
    * True for a call that completed before a crash: its outcome comes from the record, and only its layers run again.
    */

@@ -78,7 +78,12 @@ class Renderer {
     const time = isUnfinished === true ? 'unfinished' : describeDuration(totalMs);
     const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
     const isWith = chain.error !== undefined && chain.inside.some(({ error }) => error === chain.error);
-    const inside = [...this.chainNotes(chain, isWith), ...notes, ...this.layers(chain.layers, chain, turnStart)];
+    const inside = [
+      ...this.taken(chain),
+      ...this.chainNotes(chain, isWith),
+      ...notes,
+      ...this.layers(chain.layers, chain, turnStart),
+    ];
     const start = `${title}${this.details(chain)}${this.mark(isWith, chain)}`;
     const { input } = chain;
     const first =
@@ -148,6 +153,15 @@ class Renderer {
       const start = this.paint('change', `+ ${shortLine(what)}${words === undefined ? '' : ':'}`);
       return words === undefined ? start : { start, rest: shortLine(words), paint: this.painter('change') };
     });
+  }
+
+  /** Renders the inputs that came in while the turn ran, in the step that saw them first. */
+  private taken({ took = [] }: ChainRecord): Line[] {
+    return took.map(({ source, input }) => ({
+      start: this.paint('change', `+ input from ${shortLine(source.name)} while the turn ran:`),
+      rest: shortLine(input),
+      paint: this.painter('change'),
+    }));
   }
 
   private painter(style: 'time' | 'change'): (text: string) => string {

@@ -1,7 +1,7 @@
 /** Messages between processes about a replay, as JSON: its source and its result. */
-import type { JsonValue } from '@goondan/types';
+import type { AgentEvent, JsonValue } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
-import type { StoredMessage, StoredMessageEvent } from '../messages/message-text.ts';
+import type { Stored, StoredMessage, StoredMessageEvent } from '../messages/message-text.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { Recording, RecordedHalt } from './recording.ts';
 
@@ -17,8 +17,17 @@ export interface ReplaySource {
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
   /** The times at which the runtime created the messages of the turn, by message id. */
   readonly times: Readonly<Record<string, string>>;
+  /** The inputs of other events that the run took, in order. Absent when there are none. */
+  readonly taken?: readonly RecordedTaken[];
   /** Extensions that are known to diverge. The first divergence of any other extension is reported. */
   readonly ignored: readonly string[];
+}
+
+/** An input that a run took before a step. */
+export interface RecordedTaken {
+  readonly seq: number;
+  readonly event: Stored<AgentEvent>;
+  readonly beforeStep: number;
 }
 
 export interface ReplayOutcome {

@@ -13,6 +13,8 @@ export interface ResumePoint {
   readonly events: number;
   /** The id of the turn's input message. */
   readonly inputId?: string;
+  /** The messages of inputs that the turn has taken from other events. Absent when there are none. */
+  readonly taken?: readonly { readonly messageId: string; readonly eventId: string }[];
   /** The outcomes of effects that will be requested again, by key. */
   readonly effects: Readonly<Record<string, EffectOutcome>>;
   /** Keys of effects that had begun. */

@@ -138,6 +138,14 @@ export interface LayerRecord {
   readonly stack?: string;
 }
 
+/** An input for a running turn. */
+export interface TookRecord {
+  readonly eventId: string;
+  readonly source: AgentEventSource;
+  /** The first words of the input. */
+  readonly input: string;
+}
+
 /**
  * One chain, in the same form in memory, on disk and on the wire: its kind, the work of its layers, and its outcome.
  */
@@ -162,6 +170,8 @@ export interface ChainRecord {
   readonly called: readonly TurnTrace[];
   /** A digest of the plan that a step ran with, or whose layers ran around a turn. */
   readonly plan?: string;
+  /** The inputs that came in while the turn ran, and that it took just before this step. Absent when there are none. */
+  readonly took?: readonly TookRecord[];
   /**
    * The key of the effect, for a model or tool call. The record of the effect has the request that reached the model or
    * handler.

@@ -158,8 +158,8 @@ const writes: readonly Mutant[] = [
   {
     name: 'add the answer although the commit was refused',
     file: append,
-    find: 'select $1, $2, $3, $16, $7, $17, $18, $19 from own',
-    replace: 'select $1, $2, $3, $16, $7::bigint, $17, $18, $19',
+    find: 'select $1, $2, $3, $18, $7, $19, $20, $21 from own',
+    replace: 'select $1, $2, $3, $18, $7::bigint, $19, $20, $21',
   },
   {
     name: 'write a frame again when its answer was lost',

@@ -36,8 +36,17 @@ export interface InputOrigin {
 
 /** One record of a running turn's log. `turn-log.ts` defines how a log is interpreted. */
 export type TurnRecord =
-  /** A change to the conversation. `stepId` is present when the change was made inside a step. */
-  | { readonly type: 'message'; readonly event: MessageEvent; readonly author: EventAuthor; readonly stepId?: string }
+  /**
+   * A change to the conversation. `stepId` is present when the change was made inside a step. `took`: the event whose
+   * input the change appended, if it is not the turn's own event.
+   */
+  | {
+      readonly type: 'message';
+      readonly event: MessageEvent;
+      readonly author: EventAuthor;
+      readonly stepId?: string;
+      readonly took?: TakenInput;
+    }
   /** All turn layers have run up to their `next()`. The message events they emitted now count. */
   | {
       readonly type: 'entered';
@@ -70,6 +79,12 @@ export interface StepRecord extends ResumedStep {
   readonly extensionState: Record<string, JsonValue>;
 }
 
+/** An input for a running turn, which the turn has taken at the boundary between two steps. Its commit ends the event. */
+export interface TakenInput extends TurnInput {
+  /** The index of the step after the boundary. */
+  readonly beforeStep: number;
+}
+
 /** Records that were not appended. `at`: the index of the first of them in the turn's log. */
 export interface UnwrittenRecords {
   readonly at: number;
@@ -96,10 +111,14 @@ export interface OpenTurn {
   readonly movedFrom?: string;
   /** Extension states by extension name, after the last commit. */
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** The result, if this turn is already committed. */
+  /** The result, if this turn is already committed. For an event that another turn has taken, it is that turn's result. */
   readonly finished?: TurnResult;
   /** The tokens and the completed steps of a finished turn. Absent if an older version committed it. */
   readonly finishedUsage?: FinishedUsage;
+  /** The ids of the events that the committed turn has taken, as far as they are kept. Present with `finished`. */
+  readonly finishedAlso?: readonly string[];
+  /** Returns true if a committed turn has handled the event, as far as it is known. Such an event must not be taken. */
+  isHandled(input: TurnInput): boolean;
 }
 
 export interface FinishedUsage extends TurnUsage {

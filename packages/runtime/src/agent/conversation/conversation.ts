@@ -21,7 +21,7 @@ import { MessageList } from '../../messages/message-list.ts';
 import type { PartOrigin } from '../../trace/part-origins.ts';
 import { maskMessageEvent } from '../secrets/mask-message.ts';
 import { checkMessageEvent } from './check-message-event.ts';
-import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
+import type { BaseDelta, EventAuthor, InputOrigin, TakenInput } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
 import type { MessageAuthors } from './message-authors.ts';
 
@@ -38,9 +38,9 @@ export class Conversation {
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
-  private firstInputId: string | undefined;
-  /** The input's current id, which a `replace` may change. */
-  private inputId: string | undefined;
+  private firstInputIds: readonly string[] = [];
+  /** The current ids of the inputs, which a `replace` may change. */
+  private inputIds: readonly string[] = [];
   private ended = false;
   private ephemerals: Message[] = [];
   /** Maps the old id of a replaced message to the id of its replacement. */
@@ -53,7 +53,7 @@ export class Conversation {
     private systemPrompt: string | undefined,
     private readonly deps: {
       /** Called with every event that was applied. */
-      record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
+      record(event: MessageEvent, author: EventAuthor, stepId: string | undefined, took?: TakenInput): void;
       /** Replaces the bytes of images and files by references. */
       takeFiles(event: MessageEvent): MessageEvent;
       /** Masks secrets, so that they do not enter the conversation. */
@@ -67,15 +67,19 @@ export class Conversation {
     this.state = this.stateView();
   }
 
-  /** Appends the input as the first event of the turn. A later `truncate` keeps the input. */
-  appendInput(message: Message, from?: InputOrigin): void {
-    this.firstInputId = message.id;
-    this.inputId = message.id;
-    this.emit({ type: 'append', message }, from === undefined ? { kind: 'input' } : { kind: 'input', from }, undefined);
+  /**
+   * Appends an input: that of the turn, as its first event, or between two steps one that the turn has taken. A later
+   * `truncate` keeps the inputs.
+   */
+  appendInput(message: Message, from?: InputOrigin, took?: TakenInput): void {
+    this.firstInputIds = [...this.firstInputIds, message.id];
+    this.inputIds = [...this.inputIds, message.id];
+    const author = from === undefined ? ({ kind: 'input' } as const) : ({ kind: 'input', from } as const);
+    this.emit({ type: 'append', message }, author, undefined, took);
   }
 
   /** Checks, applies and records one event. Returns the event as recorded, or `undefined` when it was ignored. */
-  emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
+  emit(event: unknown, author: EventAuthor, stepId: string | undefined, took?: TakenInput): MessageEvent | undefined {
     if (this.ended) throw endedError(author);
     const checked = withoutSecrets(this.deps.takeFiles(checkMessageEvent(event)), this.deps.mask);
     this.refuseDuplicate(checked);
@@ -85,14 +89,14 @@ export class Conversation {
       return undefined;
     }
     this.view.authors.note(checked, author);
-    this.deps.record(checked, author, stepId);
+    this.deps.record(checked, author, stepId, took);
     return checked;
   }
 
   /** Applies the events that an interrupted turn had recorded, without recording them again. */
-  restore(events: readonly MessageEvent[], inputId: string | undefined): void {
-    this.firstInputId = inputId;
-    this.inputId = inputId;
+  restore(events: readonly MessageEvent[], inputIds: readonly string[]): void {
+    this.firstInputIds = inputIds;
+    this.inputIds = inputIds;
     for (const event of events) this.apply(event);
   }
 
@@ -126,7 +130,7 @@ export class Conversation {
     this.eventsTaken = undefined;
     this.ephemerals = [];
     this.replacements.clear();
-    this.restore(kept, this.firstInputId);
+    this.restore(kept, this.firstInputIds);
     return survivors.flatMap(({ index, author }) => {
       const event = events[index];
       return event !== undefined && this.applyAgain(event, author) ? [events.length - index] : [];
@@ -217,8 +221,8 @@ export class Conversation {
 
   private apply(event: MessageEvent): boolean {
     if (event.type !== 'append') this.rememberBase(event);
-    if (!this.view.list.apply(event, this.inputId)) return false;
-    this.inputId = followReplace(this.inputId, event);
+    if (!this.view.list.apply(event, this.inputIds)) return false;
+    this.inputIds = followReplace(this.inputIds, event);
     this.events.push(event);
     this.eventsTaken = undefined;
     if ('message' in event) this.noteMessage(event);

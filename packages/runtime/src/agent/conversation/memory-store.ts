@@ -3,8 +3,9 @@
  * `ConversationStore`.
  */
 import { type AgentAddress, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
+import { turnIdOf } from '../../ports/ids.ts';
 import { countTurn, usageOf } from '../../usage/count-turn.ts';
-import type { ConversationStore, FinishedUsage, TurnRecord } from './conversation-store.ts';
+import type { ConversationStore, FinishedUsage, TurnInput, TurnRecord } from './conversation-store.ts';
 
 interface Instance {
   epoch: number;
@@ -56,7 +57,8 @@ export function memoryStore(): ConversationStore {
       const finished = instance.finished.get(turnId);
       const size = messages.length;
       const loadBase = async () => messages.slice(0, size);
-      const opened = { epoch: ++instance.epoch, version, stateVersion, loadBase, extensionState };
+      const isHandled = ({ event }: TurnInput) => instance.finished.has(turnIdOf(event.id));
+      const opened = { epoch: ++instance.epoch, version, stateVersion, loadBase, extensionState, isHandled };
       if (finished !== undefined) return { ...opened, log: [], ...finished };
       if (instance.running?.turnId !== turnId) instance.running = { turnId, records: [] };
       return { ...opened, log: [...instance.running.records] };
@@ -76,10 +78,10 @@ export function memoryStore(): ConversationStore {
       const records = [...(instance.running?.records ?? []), ...(rest?.records ?? [])];
       const counted = countTurn(records.map((record) => ({ at: 0, record })));
       instance.running = undefined;
-      instance.finished.set(turnId, {
-        finished: result,
-        finishedUsage: { ...usageOf(counted), stepCount: counted.steps },
-      });
+      const ended = { finished: result, finishedUsage: { ...usageOf(counted), stepCount: counted.steps } };
+      for (const record of records)
+        if (record.type === 'message' && record.took) instance.finished.set(turnIdOf(record.took.event.id), ended);
+      instance.finished.set(turnId, ended);
       const [oldest] = instance.finished.keys();
       if (oldest !== undefined && instance.finished.size > MOST_FINISHED) instance.finished.delete(oldest);
     },

@@ -46,6 +46,7 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
   expect(again).toEqual({
     events: [input],
     inputId: 'i',
+    taken: [],
     effects: new Map(Object.entries(resumePoint.effects)),
     intents: new Set(['1/call/b']),
     steps: [{ ...rest, metadata: {}, extensionState: {} }],

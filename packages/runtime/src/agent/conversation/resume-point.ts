@@ -8,13 +8,14 @@ import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
 export function toResumePoint(log: TurnLog): ResumePoint {
-  const { events, inputId, effects, intents, steps, usage, restorePoint, plan, movedFrom } = log;
+  const { events, inputId, taken, effects, intents, steps, usage, restorePoint, plan, movedFrom } = log;
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
   // The key of an effect begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
   return {
     events: events.length,
     ...(inputId === undefined ? {} : { inputId }),
+    ...(taken.length === 0 ? {} : { taken }),
     effects: Object.fromEntries([...effects].filter(([key]) => !isOver(key))),
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
@@ -33,12 +34,13 @@ export function toResumePoint(log: TurnLog): ResumePoint {
 
 /** Builds the log from a resume point. `events`: the message events that count. */
 export function fromResumePoint(
-  { inputId, effects, intents, steps, usage, restored, plan, movedFrom }: ResumePoint,
+  { inputId, taken = [], effects, intents, steps, usage, restored, plan, movedFrom }: ResumePoint,
   events: readonly MessageEvent[],
 ): TurnLog {
   return {
     events,
     inputId,
+    taken,
     effects: new Map(Object.entries(effects)),
     intents: new Set(intents),
     // Only the metadata and states of the last step are needed, and `restorePoint` has them.

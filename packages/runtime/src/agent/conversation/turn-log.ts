@@ -2,12 +2,12 @@
  * Reads the records of an interrupted turn, and writes new ones.
  *
  * A `message` record counts, so that a resumed turn applies it, once an `entered` or `step` record follows it. The
- * input counts at once. A `dropped` step or a `resumed` record voids the earlier messages that do not count yet, except
+ * input counts at once, and so does an input that the turn has taken. A `dropped` step or a `resumed` record voids the earlier messages that do not count yet, except
  * the survivors of the step. Effects count as soon as they are recorded.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { TurnUsage } from '../../ports/turn-outcome.ts';
-import type { EffectOutcome } from '../../trace/resume-point.ts';
+import type { EffectOutcome, ResumePoint } from '../../trace/resume-point.ts';
 import { countTurn, usageOf } from '../../usage/count-turn.ts';
 import type { StepRecord, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
 
@@ -15,6 +15,8 @@ export interface TurnLog {
   /** The message events that count, in order. */
   readonly events: readonly MessageEvent[];
   readonly inputId: string | undefined;
+  /** The inputs of other events that the turn has taken, in order. */
+  readonly taken: readonly TakenMessage[];
   readonly effects: ReadonlyMap<string, EffectOutcome>;
   readonly intents: ReadonlySet<string>;
   readonly steps: readonly StepRecord[];
@@ -34,11 +36,15 @@ export interface TurnLog {
   readonly movedFrom?: string;
 }
 
+/** The message of an input that the turn has taken, and the event that it came with. */
+export type TakenMessage = NonNullable<ResumePoint['taken']>[number];
+
 /** `movedFrom`: the last other node that ran the turn, if there is one. */
 export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string): TurnLog {
   const events: MessageEvent[] = [];
   let waiting: MessageEvent[] = [];
   let inputId: string | undefined;
+  const taken: TakenMessage[] = [];
   let restorePoint: TurnLog['restorePoint'];
   let resumes = 0;
   let plan: string | undefined;
@@ -55,7 +61,8 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
       case 'message':
         waiting.push(record.event);
         if (record.author.kind !== 'input' || record.event.type !== 'append') break;
-        inputId = record.event.message.id;
+        if (record.took === undefined) inputId = record.event.message.id;
+        else taken.push({ messageId: record.event.message.id, eventId: record.took.event.id });
         seal();
         break;
       case 'entered':
@@ -84,7 +91,7 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
   }
   const more = { ...(plan === undefined ? {} : { plan }), ...(movedFrom === undefined ? {} : { movedFrom }) };
   const usage = usageOf(countTurn(records.map((record) => ({ at: 0, record }))));
-  return { events, inputId, effects, intents, steps, usage, restorePoint, resumes, ...more };
+  return { events, inputId, taken, effects, intents, steps, usage, restorePoint, resumes, ...more };
 }
 
 function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {

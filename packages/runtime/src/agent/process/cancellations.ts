@@ -23,10 +23,21 @@ export class Cancellations {
     return controller.signal;
   }
 
-  /** Forgets an event whose turn has ended. */
-  end(eventId: string): void {
-    this.#running.delete(eventId);
-    this.#early.delete(eventId);
+  /** Lets a cancel of `eventId` end the turn of another event, which has taken the input of this one. */
+  join(eventId: string, running: string): void {
+    const controller = this.#running.get(running);
+    if (controller === undefined) return;
+    this.#running.set(eventId, controller);
+    const reason = this.#early.get(eventId);
+    if (reason !== undefined) controller.abort(cancelled(reason));
+  }
+
+  /** Forgets events whose turn has ended. */
+  end(...eventIds: readonly string[]): void {
+    for (const eventId of eventIds) {
+      this.#running.delete(eventId);
+      this.#early.delete(eventId);
+    }
   }
 
   cancel(eventId: string, reason: string): void {

@@ -134,7 +134,9 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'turn.ahead':
         return turns.handAhead(message);
       case 'cancel':
-        return turns.cancellations.cancel(message.eventId, message.reason);
+        return turns.cancel(message.eventId, message.reason);
+      case 'turn.steer':
+        return turns.steer(message);
       case 'call.ended':
         return reportLate(engine.ended(message.callId, message.outcome), message.callId);
       case 'agents.listed':

@@ -11,22 +11,23 @@ import { TurnRunner, type TurnRunnerDeps } from './turn-runner.ts';
 function open() {
   /** Everything that happens, in order. */
   const story: string[] = [];
-  const turns = new Map<string, PromiseWithResolvers<TurnOutcome> & { readonly signal: AbortSignal | undefined }>();
+  const turns = new Map<string, PromiseWithResolvers<TurnOutcome> & Pick<TurnOptions, 'signal' | 'waiting'>>();
   let writes = Promise.withResolvers<void>();
   let ended: Promise<void> = Promise.resolve();
   const channel = {
     async send(message: FromAgent) {
       const begins = message.type === 'turn.done' && message.begins !== undefined ? ` begins ${message.begins}` : '';
-      story.push(`${message.type}${begins}`);
+      const took = message.type === 'turn.done' && message.took !== undefined ? ` took ${message.took.join(' ')}` : '';
+      story.push(`${message.type}${took}${begins}`);
       await writes.promise;
     },
   };
   const agent = {
-    // Only the clock is used.
-    parts: { clock: systemClock } as TurnRunnerDeps['agent']['parts'],
-    handle(event: AgentEvent, { signal }: TurnOptions = {}) {
+    // Only the clock and the address are used.
+    parts: { clock: systemClock, address: { instanceKey: 'default' } } as TurnRunnerDeps['agent']['parts'],
+    handle(event: AgentEvent, { signal, waiting }: TurnOptions = {}) {
       story.push(`handle ${event.id}${signal?.aborted === true ? ' cancelled' : ''}`);
-      const turn = { ...Promise.withResolvers<TurnOutcome>(), signal };
+      const turn = { ...Promise.withResolvers<TurnOutcome>(), signal, waiting };
       turns.set(event.id, turn);
       return turn.promise;
     },
@@ -45,6 +46,11 @@ function open() {
     story,
     runner,
     signalOf: (id: string) => turns.get(id)?.signal,
+    /** Lets the turn of this event take everything that waits for it. */
+    take: (id: string) => {
+      const waiting = turns.get(id)?.waiting;
+      for (const { event: taken } of waiting?.next() ?? []) waiting?.took(taken.id);
+    },
     end: async (id: string) => {
       const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
       turns.get(id)?.resolve({ result: { turnId: id, finishReason: 'text_response' }, stepCount: 1, usage });
@@ -121,7 +127,7 @@ test('an event that was cancelled after it was handed ahead begins cancelled', a
   const { story, runner, end, write, signalOf } = open();
   runner.ask(turn('a'));
   runner.handAhead(ahead('b'));
-  runner.cancellations.cancel('b', 'gave up');
+  runner.cancel('b', 'gave up');
   expect(signalOf('a')?.aborted).toBe(false);
   await end('a');
   await write();
@@ -188,4 +194,52 @@ test('between two turns, the work that waits for the end of a turn is done first
   work.resolve();
   await settle();
   expect(story).toEqual(['handle a', 'turn.done begins b', 'handle b']);
+});
+
+test('Y-08 an event goes to the running turn, and the result says that the turn took it', async () => {
+  const { story, runner, take, end, write } = open();
+  runner.ask(turn('a'));
+  runner.steer(ahead('n'));
+  take('a');
+  runner.steer(ahead('n'));
+  runner.steer(ahead('m'));
+  await end('a');
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done took n']);
+  // An event that was not taken is not kept for the next turn: it comes again.
+  runner.ask(turn('b'));
+  take('b');
+  await end('b');
+  expect(story.slice(2)).toEqual(['handle b', 'turn.done']);
+});
+
+test('Y-08 an event that comes while no turn runs is ignored', async () => {
+  const { story, runner, take, end } = open();
+  runner.steer(ahead('n'));
+  runner.ask(turn('a'));
+  take('a');
+  await end('a');
+  expect(story).toEqual(['handle a', 'turn.done']);
+});
+
+test('Y-08 a cancel of an event that the turn took ends the turn; before that, the turn does not get it', async () => {
+  const { story, runner, take, end, signalOf } = open();
+  runner.ask(turn('a'));
+  for (const id of ['n', 'm']) runner.steer(ahead(id));
+  runner.cancel('n', 'not this');
+  take('a');
+  expect(signalOf('a')?.aborted).toBe(false);
+  runner.cancel('m', 'enough');
+  expect(signalOf('a')?.reason).toMatchObject({ code: 'E_CANCELLED', message: 'The turn was cancelled: enough' });
+  await end('a');
+  expect(story).toEqual(['handle a', 'turn.done took m']);
+});
+
+test('Y-08 a cancel that came before the resumed turn reads that it took the event ends the turn', () => {
+  const { runner, take, signalOf } = open();
+  runner.cancel('n', 'enough');
+  runner.ask(turn('a'));
+  runner.steer(ahead('n'));
+  take('a');
+  expect(signalOf('a')?.aborted).toBe(true);
 });

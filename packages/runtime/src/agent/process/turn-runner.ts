@@ -5,6 +5,9 @@
  * An event may be handed ahead while a turn runs. Its turn begins when the result of the running turn was sent, and that
  * result says so. So the orchestrator knows at each moment which turn a process runs, however the process ends.
  *
+ * An event may also be handed to the running turn itself, which may take its input between two steps. The result says which
+ * events the turn has taken. The others are not kept: they come again.
+ *
  * If a turn has no result, it could not be committed (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may
  * then differ from the disk. The turn is lost: the process reports the reason and ends, and the next process runs the
  * turn again.
@@ -18,6 +21,9 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import { waitAtMost } from '../../ports/clock.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
+import { checkAgentEvent } from '../start/check-agent-event.ts';
+import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
+import type { TurnInput } from '../conversation/conversation-store.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
 import type { AgentChannel } from './process-host.ts';
@@ -40,7 +46,9 @@ export interface TurnRunnerDeps {
 type Turn = Omit<Extract<ToAgent, { readonly type: 'turn' }>, 'type'>;
 
 export class TurnRunner {
-  readonly cancellations = new Cancellations();
+  readonly #cancellations = new Cancellations();
+  /** The inputs that wait for the running turn. */
+  #waiting: WaitingInputs | undefined;
   readonly #running = new Set<Promise<void>>();
   #ahead: Turn | undefined;
   /** Set from the time at which a result announces the next turn until that turn begins. */
@@ -70,6 +78,18 @@ export class TurnRunner {
   /** Takes the event of the next turn, which begins after the running turn. */
   handAhead(turn: Turn): void {
     this.#ahead = turn;
+  }
+
+  /** Hands an event to the running turn. */
+  steer({ seq, event }: TurnInput): void {
+    const { instanceKey } = this.deps.agent.parts.address;
+    this.#waiting?.add({ seq, event: checkAgentEvent(event, instanceKey) });
+  }
+
+  /** Cancels the turn of an event, or the turn that has taken it. */
+  cancel(eventId: string, reason: string): void {
+    this.#waiting?.remove(eventId);
+    this.#cancellations.cancel(eventId, reason);
   }
 
   /**
@@ -121,7 +141,9 @@ export class TurnRunner {
   /** Runs a turn. Returns the event that was handed ahead, if its turn begins next. */
   async #run({ seq, event, deadLetter, isExcused }: Turn): Promise<Turn | undefined> {
     const { agent, channel, watch, observe, written, onLost } = this.deps;
-    const signal = this.cancellations.begin(event.id);
+    const signal = this.#cancellations.begin(event.id);
+    const waiting = new WaitingInputs((eventId) => this.#cancellations.join(eventId, event.id));
+    this.#waiting = waiting;
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
     watch.turnBegan(event.id);
@@ -132,6 +154,7 @@ export class TurnRunner {
         clock,
         deadLetter,
         isExcused,
+        waiting,
         observer: observe(),
         onDelta: (delta: TurnDelta) => watch.wrote(event.id, delta),
       };
@@ -140,14 +163,16 @@ export class TurnRunner {
       watch.turnEnded();
       const next = this.#announce();
       const begins = next === undefined ? {} : { begins: next.event.id };
-      await sendResult(channel, { type: 'turn.done', eventId: event.id, ...outcome, ...begins });
+      const took = waiting.taken.length === 0 ? {} : { took: [...waiting.taken] };
+      await sendResult(channel, { type: 'turn.done', eventId: event.id, ...outcome, ...took, ...begins });
       return next;
     } catch (error) {
       this.#announced?.resolve();
       onLost(event.id, error);
       return undefined;
     } finally {
-      this.cancellations.end(event.id);
+      if (this.#waiting === waiting) this.#waiting = undefined;
+      this.#cancellations.end(event.id, ...waiting.taken);
       this.#clocks.delete(event.id);
     }
   }

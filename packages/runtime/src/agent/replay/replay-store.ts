@@ -23,6 +23,7 @@ export function replayStore({
       loadBase: async () => messages,
       log: [],
       extensionState,
+      isHandled: () => false,
     }),
     append: async () => undefined,
     async commit(_instance, _epoch, _turnId, _delta, state) {

@@ -79,7 +79,8 @@ export async function replayTurn(
   return outcome;
 }
 
-function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch, changes: PlanChanges): TurnReplay {
+function replayOf(source: ReplaySource, watch: ReplayWatch, changes: PlanChanges): TurnReplay {
+  const { recording, times, events, taken = [] } = source;
   const { resumePoint, startedAt } = recording;
   return {
     startedAt: new Date(startedAt),
@@ -87,6 +88,8 @@ function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch
     timeOf: (messageId) => (times[messageId] === undefined ? undefined : new Date(times[messageId])),
     tookSchema: (key) =>
       recording.effects.some((effect) => effect.key === key && isPlainObject(effect.asked) && 'output' in effect.asked),
+    takenBefore: (stepIndex) =>
+      taken.flatMap(({ seq, event, beforeStep }) => (beforeStep === stepIndex ? [{ seq, event: revive(event) }] : [])),
     async serve(effect): Promise<JsonValue> {
       const served = watch.serve(effect);
       await changes.ready;

@@ -1,5 +1,5 @@
 /** Runs one step: the step chain around one model call and the tool calls that the model requested. */
-import type { ModelMessage, ModelReply, StepResult } from '@goondan/types';
+import type { AgentEvent, ModelMessage, ModelReply, StepResult } from '@goondan/types';
 import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -20,7 +20,8 @@ export function replyKeyOf(stepIndex: number): string {
   return `${stepIndex}/model`;
 }
 
-export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
+/** `took`: the events whose inputs the turn took just before the step. */
+export function startStep(turn: RunningTurn, stepIndex: number, took: readonly AgentEvent[] = []): RunningStep {
   const stepId = stepIdOf(turn.turnId, stepIndex);
   const spanIds = turn.spanIds.inside(stepId);
   const { mask, plan: inForce } = turn.agent;
@@ -32,7 +33,16 @@ export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
     stepIndex,
     plan,
     span: turn.observer?.chain(
-      { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect, plan },
+      {
+        kind: 'step',
+        label: String(stepIndex),
+        id: stepId,
+        mask,
+        spanIds,
+        inspect,
+        plan,
+        ...(took.length > 0 && { took }),
+      },
       turn.span,
     ),
     spanIds,

@@ -18,6 +18,7 @@ import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { Conversation, Survivor } from '../conversation/conversation.ts';
+import type { TurnInput } from '../conversation/conversation-store.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { Demand } from '../output/demand.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
@@ -28,6 +29,7 @@ import type { DeltaGate, StepIdentity } from './delta-gate.ts';
 import type { Effects } from './effects.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnReplay } from './turn-replay.ts';
+import type { WaitingInputs } from './waiting-inputs.ts';
 
 export interface RunningTurn {
   readonly agent: AgentParts;
@@ -44,6 +46,11 @@ export interface RunningTurn {
   readonly observer: TurnObserver | undefined;
   /** Present in a replay, where nothing may reach the outside. */
   readonly replay: TurnReplay | undefined;
+
+  /** The inputs of other events that wait for this turn. */
+  readonly waiting: WaitingInputs;
+  /** Returns true if a committed turn has handled the event. */
+  readonly isHandled: (input: TurnInput) => boolean;
 
   readonly log: TurnLogWriter;
   readonly effects: Effects;

@@ -1,5 +1,6 @@
 /** The interface between the turn loop and a replay, which returns recorded outcomes. */
 import type { JsonValue } from '@goondan/types';
+import type { TurnInput } from '../conversation/conversation-store.ts';
 import type { TurnLog } from '../conversation/turn-log.ts';
 import type { WatchedEffect } from '../../trace/layer-span.ts';
 
@@ -13,6 +14,8 @@ export interface TurnReplay {
   timeOf(messageId: string): Date | undefined;
   /** Returns true if the recorded model call under this key had a schema, and not the tool `output__finish`. */
   tookSchema(key: string): boolean;
+  /** Returns the inputs that the recorded run took before this step, in order. */
+  takenBefore(stepIndex: number): readonly TurnInput[];
   /**
    * Returns the recorded outcome of the effect, or throws the recorded error. If no outcome is recorded, the promise
    * never settles, and the replay ends the turn there.

@@ -14,6 +14,7 @@ import type { TurnOptions } from './run-turn.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 /**
@@ -29,11 +30,14 @@ export async function openTurn(
   const turnId = turnIdOf(event.id);
   const { seq } = options;
   const opened = await agent.store.open(agent.address, turnId, seq === undefined ? undefined : { seq, event });
+  const waiting = options.waiting ?? new WaitingInputs();
+  for (const eventId of opened.finishedAlso ?? []) waiting.took(eventId);
   if (opened.finished !== undefined) {
     return { finished: { stepCount: 0, usage: NO_USAGE, ...opened.finishedUsage, result: opened.finished } };
   }
   const { observer, replay } = options;
   const before = replay?.before ?? readTurnLog(opened.log, opened.movedFrom);
+  for (const { eventId } of before.taken) waiting.took(eventId);
   const log = new TurnLogWriter(opened.log.length, async (at, records) => {
     // A record may name bytes that are still being stored.
     const storing = agent.files.settle();
@@ -66,6 +70,8 @@ export async function openTurn(
     plan: agent.plan.digest(),
     observer,
     replay,
+    waiting,
+    isHandled: (input) => opened.isHandled(input),
     log,
     effects: new Effects(before, log, observer, replay),
     conversation,
@@ -103,8 +109,14 @@ async function openConversation(
     takeWarm(agent, opened.version) ??
     new LlmView(MessageList.of(await opened.loadBase()), agent.plan.systemPrompt, agent.cleanMessages);
   const conversation = new Conversation(view, agent.plan.systemPrompt, {
-    record: (event, author, stepId) =>
-      log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
+    record: (event, author, stepId, took) =>
+      log.write({
+        type: 'message',
+        event,
+        author,
+        ...(stepId === undefined ? {} : { stepId }),
+        ...(took === undefined ? {} : { took }),
+      }),
     takeFiles: (event) => agent.files.takeEvent(event),
     mask: agent.mask,
     warn: (message, author) =>
@@ -113,7 +125,8 @@ async function openConversation(
         ...(author.kind === 'extension' ? { extension: author.name } : {}),
       }),
   });
-  conversation.restore(before.events, before.inputId);
+  const taken = before.taken.map(({ messageId }) => messageId);
+  conversation.restore(before.events, before.inputId === undefined ? taken : [before.inputId, ...taken]);
   return conversation;
 }
 

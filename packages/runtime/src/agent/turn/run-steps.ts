@@ -1,8 +1,9 @@
 /**
  * The core of a turn: runs steps until a text answer, the step limit, or a failure. If the turn demands a schema, the
- * answer must fit it; a wrong answer goes back to the model, in another step.
+ * answer must fit it; a wrong answer goes back to the model, in another step. If an input waits for the turn when a step has
+ * ended, another step follows, also after an answer.
  */
-import { GoondanError, type Message, type StepResult, type TurnResult } from '@goondan/types';
+import { type AgentEvent, GoondanError, type Message, type StepResult, type TurnResult } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
@@ -14,13 +15,17 @@ import { replyKeyOf, runStep, startStep } from '../step/run-step.ts';
 import { appendCorrection } from '../step/step-messages.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry, type Retry } from './plan-retry.ts';
+import { takeInputs } from './take-inputs.ts';
 import { refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   const progress = progressOf(turn);
-  while (progress.needsStep) {
+  for (;;) {
     // A turn that was given up must not change the plan inside a step of the next turn.
     refuseWhenOver(turn);
+    // A step that is tried again may have left a tool call without its result.
+    progress.took = progress.failures === 0 ? takeInputs(turn, progress.nextIndex) : [];
+    if (!progress.needsStep && progress.took.length === 0) return finish(turn, 'text_response', progress);
     takeChange(turn);
     refuseTooManyTokens(turn, progress);
     refuseWrongAnswer(turn, progress);
@@ -41,8 +46,6 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     progress.needsStep = outcome.result.hasToolCalls || outcome.problems !== undefined;
     noteProblems(progress, outcome.problems);
   }
-  refuseWhenOver(turn);
-  return finish(turn, 'text_response', progress);
 }
 
 /** Lets a waiting change of the plan take place. The next step runs with the new plan; the turn layers stay. */
@@ -70,6 +73,8 @@ interface Progress {
   wrongAnswers: number;
   /** The problems of the newest one. */
   problems: readonly string[];
+  /** The events whose inputs the turn took before the next step. */
+  took: readonly AgentEvent[];
 }
 
 function noteProblems(progress: Progress, problems: readonly string[] | undefined): void {
@@ -89,6 +94,7 @@ function progressOf(turn: RunningTurn): Progress {
     truncated: false,
     wrongAnswers: 0,
     problems: [],
+    took: [],
   };
   for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
@@ -125,7 +131,7 @@ async function tryStep(turn: RunningTurn, progress: Progress): Promise<EndedStep
   const mark = turn.conversation.mark();
   const resultCount = turn.toolResults.length;
   const startedAt = agent.clock.elapsed();
-  const step = startStep(turn, progress.nextIndex);
+  const step = startStep(turn, progress.nextIndex, progress.took);
   const { stepId, stepIndex } = step;
   const named = () => ({
     stepId,

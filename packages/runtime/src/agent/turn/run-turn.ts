@@ -1,8 +1,6 @@
 /** Runs one turn: one event in, one result out, one commit of the conversation. */
 import {
   type AgentEvent,
-  type ContentPart,
-  createUserMessage,
   endingOf,
   GoondanError,
   type TurnError,
@@ -17,7 +15,7 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
-import type { InputOrigin, OpenTurn } from '../conversation/conversation-store.ts';
+import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { toResumePoint } from '../conversation/resume-point.ts';
 import { findAnswerProblems, outputError, readAnswer } from '../output/read-answer.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
@@ -25,6 +23,7 @@ import type { TurnReplay } from '../turn-state/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
 import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
+import { inputMessage, originOf } from './input-message.ts';
 import { openTurn } from './open-turn.ts';
 import { stepIdOf } from '../step/run-step.ts';
 import { runChain } from '../pipeline/run-chain.ts';
@@ -33,6 +32,7 @@ import { TurnClock } from '../turn-state/turn-clock.ts';
 import { TurnContext } from '../step/powerful-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
 import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
+import type { WaitingInputs } from '../turn-state/waiting-inputs.ts';
 
 export interface TurnOptions {
   /** Aborting this signal cancels the turn. */
@@ -56,6 +56,8 @@ export interface TurnOptions {
   readonly isExcused?: boolean | undefined;
   /** The number of the event in the inbox; absent when the event did not come through an inbox. */
   readonly seq?: number | undefined;
+  /** The inputs that wait for the turn, which may be added while it runs. None when absent. */
+  readonly waiting?: WaitingInputs | undefined;
 }
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {
@@ -123,28 +125,11 @@ function withoutBytes(result: TurnResult, { files }: AgentParts): TurnResult {
 
 /** Appends the input. A resumed turn already has it; an event without input appends nothing. */
 async function appendInput(turn: RunningTurn): Promise<void> {
-  const content = contentOf(turn.event);
-  if (turn.before.inputId === undefined && content !== undefined) {
-    const id = `${turn.turnId}.input`;
-    const message = createUserMessage(content, {}, { id, createdAt: turn.event.createdAt });
+  const message = inputMessage(turn.event);
+  if (turn.before.inputId === undefined && message !== undefined) {
     turn.conversation.appendInput(message, originOf(turn.event));
   }
   await turn.log.flush();
-}
-
-/** Returns the content of the user message: the text alone, or the text and the parts. */
-function contentOf({ input, content = [] }: AgentEvent): string | ContentPart[] | undefined {
-  if (content.length === 0) return input;
-  return [...(input === undefined || input === '' ? [] : [{ type: 'text' as const, text: input }]), ...content];
-}
-
-/**
- * Returns the origin of the input. For a request by an agent, it includes the instance key of the last caller in the
- * call chain. An event that was sent without a request has no call chain.
- */
-function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigin {
-  const caller = kind === 'agent' ? callChain?.at(-1) : undefined;
-  return { kind, name, ...(caller === undefined ? {} : { instanceKey: caller.instanceKey }) };
 }
 
 /** Logs that the layers of a resumed turn are repeated with other code than at the start of the turn. */

@@ -79,6 +79,7 @@ export const agentEvent: Check<AgentEvent> = object({
   input: optional(text),
   content: optional(listOf(contentPart)),
   instanceKey: name,
+  delivery: optional(oneOf('now')),
   source: object({ kind: oneOf('agent', 'connector', 'cli'), name }),
   auth: optional(jsonObject),
   replyTo: optional(object({ target: name, correlationId: name })),

@@ -27,7 +27,7 @@ export function makeEvent(
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
 ): { readonly to: AgentAddress; readonly event: AgentEvent } {
   const { agent = entryAgent, instanceKey = 'default', input, content, id, metadata, auth, traceId } = delivery;
-  const { output, parentSpanId, isSampled, client = 'control' } = delivery;
+  const { output, parentSpanId, isSampled, now, client = 'control' } = delivery;
   for (const [field, value] of Object.entries({ agent, instanceKey, input, id, client, traceId })) {
     if (value !== undefined && typeof value !== 'string') throw invalid(`${field} is not a text`);
   }
@@ -42,6 +42,7 @@ export function makeEvent(
   if (parentSpanId !== undefined && traceId === undefined)
     throw invalid('parentSpanId needs a traceId, which is absent');
   if (isSampled !== undefined && typeof isSampled !== 'boolean') throw invalid('isSampled is neither true nor false');
+  if (now !== undefined && typeof now !== 'boolean') throw invalid('now is neither true nor false');
   const event: AgentEvent = {
     id: id ?? ids.next('event'),
     type: 'user.message',
@@ -49,6 +50,7 @@ export function makeEvent(
     source: { kind: 'cli', name: client },
     traceId: traceId ?? newTraceId(),
     createdAt: clock.now(),
+    ...(now === true && { delivery: 'now' as const }),
     ...defined({ parentSpanId, isSampled, input }),
     ...(content === undefined ? {} : { content: toContent(content) }),
     ...(metadata === undefined ? {} : { metadata: copyField(metadata, 'metadata') }),

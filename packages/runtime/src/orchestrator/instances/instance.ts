@@ -7,10 +7,10 @@ import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent, WatchedKind } from '../../ipc/to-agent.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { shortIdOfEvent } from '../../ports/turn-ids.ts';
-import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import { hasTurn } from '../supervision/instance-step.ts';
 import { hasFailedForGood } from '../supervision/lose-process.ts';
@@ -144,12 +144,14 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       }
       case 'turn.ahead':
         return this.say({ type: 'turn.ahead', event: action.event, seq: action.seq });
+      case 'turn.steer':
+        return this.say({ type: 'turn.steer', event: action.event, seq: action.seq });
       case 'turn.started':
         return events.turnStarted(this.address, action.event);
       case 'turn.cancel':
         return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });
       case 'turn.finished':
-        return this.#finish(action.event, action.outcome);
+        return this.#finish(action);
       case 'event.deadLettered':
         return this.deps.report(
           'error',
@@ -175,7 +177,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
    */
   protected override unsent(process: number, type: string, problem: string, thrown: unknown): void {
     // The event is sent again when its turn comes. Its size must not end the running turn of another event.
-    if (type === 'turn.ahead') return;
+    if (type === 'turn.ahead' || type === 'turn.steer') return;
     this.report('error', 'frame.not_sent', problem);
     // If the disk is the cause, the failure does not count as a crash of the event.
     const error = toFrameError(thrown, 'E_UNEXPECTED');
@@ -201,8 +203,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         this.post({ type: 'turn.lost', process, error: message.error });
         return isTooEarly(message.error) ? this.deps.events.inputMissed(this.address) : undefined;
       case 'turn.done': {
-        const { type, eventId, begins, ...outcome } = message;
-        return this.post({ type, process, eventId, outcome, ...(begins === undefined ? {} : { begins }) });
+        const { type, eventId, begins, took, ...outcome } = message;
+        return this.post({ type, process, eventId, outcome, ...defined({ took, begins }) });
       }
       case 'pong':
       case 'replayed':
@@ -236,12 +238,12 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     return false;
   }
 
-  #finish(event: AgentEvent, outcome: TurnOutcome): void {
+  #finish({ event, outcome, isTaken }: Extract<OwnAction, { type: 'turn.finished' }>): void {
     this.#lastWords = undefined;
     // The waiting caller gets the answer now, so the process need not keep it.
     if (event.replyTo !== undefined && this.deps.leavesAnswers !== true)
       this.say({ type: 'reply.taken', eventId: event.id });
-    this.deps.events.turnFinished(this.address, { event, ...outcome });
+    this.deps.events.turnFinished(this.address, { event, ...outcome, ...defined({ isTaken }) });
   }
 }
 

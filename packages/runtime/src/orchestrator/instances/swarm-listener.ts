@@ -18,6 +18,8 @@ export type AgentFrame = Exclude<
 /** The end of a turn, with the figures that only its process knows. */
 export interface FinishedTurn extends TurnOutcome {
   readonly event: AgentEvent;
+  /** True if the turn of another event has taken this one: the end and its figures are those of that turn. */
+  readonly isTaken?: true;
 }
 
 /** The events of a swarm; each part implements those it needs. No listener may throw. */

@@ -193,7 +193,7 @@ const LONGEST_MS = 120_000;
 
 function replayAs(
   { agent, changes }: PlanOfRun,
-  { recording, events, times }: KeptRun & { readonly recording: Recording },
+  { recording, events, times, taken }: KeptRun & { readonly recording: Recording },
   isLast: boolean,
   ignored: readonly string[],
   { plan, kept, signal, clock }: ReplayOptions,
@@ -202,7 +202,7 @@ function replayAs(
   const { agentName, instanceKey } = turn;
   const messages = found.map(({ createdAt, ...message }) => ({ ...message, createdAt: createdAt.toISOString() }));
   const stateAfter = isLast ? kept.stateAfter : {};
-  const replay: ReplaySource = { recording, messages, events, extensionState, stateAfter, times, ignored };
+  const replay: ReplaySource = { recording, messages, events, extensionState, stateAfter, times, taken, ignored };
   const start = { address: { agentName, instanceKey }, replay, ...(changes.length > 0 && { changes }) };
   return runLoneAgent({ plan, agent, start, signal, clock, timeoutMs: LONGEST_MS }, (message) =>
     message.type === 'replayed' ? message.outcome : undefined,

@@ -205,8 +205,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   }
 
   /** The result of a turn comes after its commit. */
-  turnFinished(at: AgentAddress, { event }: FinishedTurn): void {
-    this.#deps.inbox.handled(at, event.id);
+  turnFinished(at: AgentAddress, { event, isTaken }: FinishedTurn): void {
+    this.#deps.inbox.handled(at, event.id, isTaken);
   }
 
   close(): void {

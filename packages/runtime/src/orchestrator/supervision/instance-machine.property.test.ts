@@ -103,6 +103,9 @@ class World {
         expect(this.process?.number).toBe(action.process);
         this.handAhead(action.event);
         return;
+      case 'turn.steer':
+        // No event of this world is for a running turn.
+        throw new Error('an event was handed to a running turn');
       case 'turn.started':
         this.begin(action.event);
         return;

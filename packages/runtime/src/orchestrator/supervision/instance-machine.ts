@@ -42,6 +42,10 @@
  *     counted against it. A process that was asked to end begins no event that it was handed ahead.
  * 17. An instance that moved to another node (`moved`) loses its process at once, and all its events. Nobody gets an
  *     error, and nothing counts as a crash: another node handles the events.
+ * 18. While a turn runs, its process has every queued event that is for the running turn (`turn.steer`), and the turn may
+ *     take any of them, in the order of their numbers. Their commit is that of the turn, and `turn.done` says which ones
+ *     it took (`took`). The others stay in the queue: the next turn may take them, and each that is first in the queue
+ *     has a turn of its own. Such an event is never handed ahead.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';

@@ -137,6 +137,8 @@ export type InstanceInput =
       readonly process: number;
       readonly eventId: string;
       readonly outcome: TurnOutcome;
+      /** The ids of the events that the turn has taken. */
+      readonly took?: readonly string[];
       readonly begins?: string;
     }
   /** The turn waits for people; the process ends without finishing the turn. */
@@ -197,11 +199,18 @@ export type InstanceAction =
     }
   /** Give the process the next event, to be begun after the commit of the running turn. */
   | { readonly type: 'turn.ahead'; readonly process: number; readonly seq: number; readonly event: AgentEvent }
+  /** Give the process an event that the running turn may take. */
+  | { readonly type: 'turn.steer'; readonly process: number; readonly seq: number; readonly event: AgentEvent }
   /** The process has begun the turn of the event that it was handed ahead. */
   | { readonly type: 'turn.started'; readonly event: AgentEvent }
   | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
-  /** The event was handled and removed from the queue. */
-  | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly outcome: TurnOutcome }
+  /** The event was handled and removed from the queue. `isTaken`: the turn of another event has taken it. */
+  | {
+      readonly type: 'turn.finished';
+      readonly event: AgentEvent;
+      readonly outcome: TurnOutcome;
+      readonly isTaken?: true;
+    }
   | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
   /** Fail all waiting requests to this instance with this error now. */
   | { readonly type: 'requests.fail'; readonly error: FrameError }

@@ -25,6 +25,7 @@ import { leave } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import { seekProcess, tellWaiting, tryAgain } from './start-process.ts';
 import { isFinal } from './start-failure.ts';
+import { isForRunningTurn, steer, steerAll, tellCancelled } from './steer-turn.ts';
 
 export function acceptWork(
   state: InstanceState,
@@ -45,9 +46,9 @@ export function acceptWork(
     case 'ready':
       return after([clearTimer('idle')], sendNext(queued, moment, state.phase.readySince));
     case 'busy':
-      return after(told, handAhead(queued));
+      return after([...told, ...steer(queued, entry)], handAhead(queued));
     default:
-      return { state: queued, actions: told };
+      return { state: queued, actions: [...told, ...steer(queued, entry)] };
   }
 }
 
@@ -70,8 +71,10 @@ export function cancelEvent(state: InstanceState, input: Extract<InstanceInput, 
   if (index < 0) return stay(state);
   const queue = state.queue.map((queued, at) => (at === index ? { ...queued, cancelled: reason } : queued));
   const isRunning = index === 0 && hasTurn(state.phase);
+  const isForTurn =
+    hasTurn(state.phase) && state.queue.some(({ event }) => event.id === eventId && isForRunningTurn(event));
   // A process that has the event, or has just begun it, gets the cancel too.
-  const isTold = isRunning || state.ahead === eventId;
+  const isTold = isRunning || isForTurn || state.ahead === eventId;
   return {
     state: { ...state, queue },
     actions: isTold ? [{ type: 'turn.cancel', process: state.spawned, eventId, reason }] : [],
@@ -90,25 +93,32 @@ export function becomeReady(
   return after([clearTimer('start')], takeNext(ready, moment, moment.now));
 }
 
-/** Removes a finished event from the queue (invariant 3 of the machine). */
+/** Removes a finished event from the queue, and those that its turn has taken (invariants 3 and 18 of the machine). */
 export function finishTurn(
   state: InstanceState,
-  { eventId, outcome, begins }: Extract<InstanceInput, { type: 'turn.done' }>,
+  { eventId, outcome, took = [], begins }: Extract<InstanceInput, { type: 'turn.done' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
-  const [running, ...queue] = state.queue;
+  const [running, ...others] = state.queue;
   if (!hasTurn(phase) || running?.event.id !== eventId)
     return ignore(state, `turn.done was ignored: ${eventId} does not run`);
-  const finished: InstanceAction = { type: 'turn.finished', event: running.event, outcome };
+  const queue = others.filter(({ event }) => !took.includes(event.id));
+  const taken = others.filter(({ event }) => took.includes(event.id));
+  const finished: InstanceAction[] = [
+    { type: 'turn.finished', event: running.event, outcome },
+    ...taken.map(({ event }) => ({ type: 'turn.finished', event, outcome, isTaken: true }) as const),
+  ];
   const { ahead, ...rest } = state;
   const [next] = queue;
   if (next !== undefined && begins === next.event.id && begins === ahead) {
     // The phase stays: the process runs a turn, whatever it was asked meanwhile.
-    return after([finished, { type: 'turn.started', event: next.event }], handAhead({ ...rest, queue }));
+    const begun = { ...rest, queue };
+    const started = { type: 'turn.started', event: next.event } as const;
+    return after([...finished, started, ...steerAll(begun)], handAhead(begun));
   }
-  if (phase.name === 'busy') return after([finished], takeNext({ ...rest, queue }, moment, phase.readySince));
-  return { state: { ...rest, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
+  if (phase.name === 'busy') return after(finished, takeNext({ ...rest, queue }, moment, phase.readySince));
+  return { state: { ...rest, queue, phase: { ...phase, hasTurn: false } }, actions: finished };
 }
 
 /** Removes all events from the queue, together with their crash counts (invariant 3 of the machine). */
@@ -165,10 +175,15 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   const { seq, event, cancelled, isExcused } = next;
   const deadLetter = next.crashes >= policy.crashesBeforeDeadLetter;
   const excused = isExcused === undefined ? {} : { isExcused };
-  const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter, ...excused }];
+  const busy = enter(state, { name: 'busy', readySince });
+  const actions: InstanceAction[] = [
+    ...tellCancelled(busy),
+    { type: 'turn.send', process, seq, event, deadLetter, ...excused },
+    ...steerAll(busy),
+  ];
   // Sent before the turn, so that a cancelled turn does not begin its work.
   if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
-  return after(actions, handAhead(enter(state, { name: 'busy', readySince })));
+  return after(actions, handAhead(busy));
 }
 
 /**
@@ -180,6 +195,8 @@ function handAhead(state: InstanceState): InstanceStep {
   const [, next] = queue;
   if (phase.name !== 'busy' || takesAhead !== true || ahead !== undefined || next === undefined) return stay(state);
   if (next.crashes > 0 || next.cancelled !== undefined || next.isExcused === true) return stay(state);
+  // The running turn has it, and may take it.
+  if (isForRunningTurn(next.event)) return stay(state);
   const { seq, event } = next;
   return { state: { ...state, ahead: event.id }, actions: [{ type: 'turn.ahead', process, seq, event }] };
 }

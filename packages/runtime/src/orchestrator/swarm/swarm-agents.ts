@@ -367,7 +367,7 @@ export class SwarmAgents {
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
   }
 
-  #turnFinished(address: AgentAddress, { event, ...outcome }: FinishedTurn): void {
+  #turnFinished(address: AgentAddress, { event, isTaken: _, ...outcome }: FinishedTurn): void {
     const { id: eventId, traceId } = event;
     const end = { ...toInstanceAddress(address), eventId, traceId, ...outcome };
     this.waiters.ended(address, end);

@@ -289,6 +289,9 @@ class Swarm {
         expect(instance.process?.ahead).toBeUndefined();
         if (instance.process) instance.process.ahead = { event: action.event, isCancelled: false };
         return;
+      case 'turn.steer':
+        // No event of this world is for a running turn.
+        throw new Error('an event was handed to a running turn');
       case 'turn.started':
         this.begunAhead++;
         expect(instance.process?.turn?.event.id).toBe(action.event.id);

@@ -130,3 +130,20 @@ test('a late watcher does not wait for a process that has exited', () => {
   watchers.tell(event);
   expect(heard).toEqual([event]);
 });
+
+test('Y-08 a watcher of an event that another turn takes gets the output of that turn from then on', () => {
+  const watchers = new Watchers({ questions: () => [], instances: () => [] });
+  const heard: string[] = [];
+  watchers.add({ ...at, eventId: 'n' }, (notice) => void heard.push(notice.type));
+  for (const notice of notices) watchers.tell(notice);
+  expect(heard).toEqual([]);
+  const payload = { turnId: 'turn-1', eventId: 'n' };
+  watchers.tell({ type: 'runtime.event', at: { ...at, instanceKey: 'other' }, name: 'turn.steered', payload });
+  watchers.tell({ type: 'runtime.event', at, name: 'turn.steered', payload: { ...payload, eventId: 'm' } });
+  for (const notice of notices) watchers.tell(notice);
+  expect(heard).toEqual([]);
+  watchers.tell({ type: 'runtime.event', at, name: 'turn.steered', payload });
+  for (const notice of notices) watchers.tell(notice);
+  // The end is that of its own event, which comes with the end of the turn.
+  expect(heard).toEqual(['runtime.event', 'delta', 'runtime.event']);
+});

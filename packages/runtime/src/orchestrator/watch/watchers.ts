@@ -6,6 +6,7 @@
  * 2. A watcher that asks for running turns (`soFar`) first gets each running turn so far, as its process reports it, and
  *    then everything that follows. If a turn ends before its process learns of the watcher, the watcher gets only
  *    `turn.ended`.
+ * 3. A watcher of one event that another turn takes also gets the output and the runtime events of that turn, from then on.
  */
 import type { AgentAddress } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -36,6 +37,8 @@ interface Watcher {
   readonly listener: (notice: SwarmNotice) => void;
   /** Keys of the instances that have not yet reported their running turn to this watcher. */
   readonly awaited: Set<string>;
+  /** The event of the turn that has taken the watched event (invariant 3). */
+  takenBy?: string;
 }
 
 const KINDS: readonly WatchedKind[] = ['delta', 'runtime.event'];
@@ -61,9 +64,11 @@ export class Watchers implements SwarmListener {
   }
 
   tell(notice: SwarmNotice): void {
-    for (const { filter, listener, awaited } of [...this.#watchers]) {
-      if (fits(filter, notice) && !(awaited.size > 0 && isLive(notice) && awaited.has(keyOf(notice.at)))) {
-        listener(notice);
+    for (const watcher of [...this.#watchers]) {
+      const { awaited } = watcher;
+      follow(watcher, notice);
+      if (isFor(watcher, notice) && !(awaited.size > 0 && isLive(notice) && awaited.has(keyOf(notice.at)))) {
+        watcher.listener(notice);
       }
     }
   }
@@ -77,9 +82,12 @@ export class Watchers implements SwarmListener {
       ...events.map((event) => ({ type: 'runtime.event', at: told, ...event }) as const),
       ...deltas.map((delta) => ({ type: 'delta', at: told, ...delta }) as const),
     ];
-    for (const { filter, listener, awaited } of [...this.#watchers]) {
-      if (!awaited.delete(addressKey(at))) continue;
-      for (const notice of notices) if (fits(filter, notice)) listener(notice);
+    for (const watcher of [...this.#watchers]) {
+      if (!watcher.awaited.delete(addressKey(at))) continue;
+      for (const notice of notices) {
+        follow(watcher, notice);
+        if (isFor(watcher, notice)) watcher.listener(notice);
+      }
     }
   }
 
@@ -104,6 +112,20 @@ export class Watchers implements SwarmListener {
       instance.watch(this.kindsOf(address), wantsSoFar);
     }
   }
+}
+
+/** Notes that a turn has taken the event that is watched (invariant 3). */
+function follow(watcher: Watcher, notice: SwarmNotice): void {
+  if (notice.type !== 'runtime.event' || notice.name !== 'turn.steered') return;
+  const { eventId, turnId } = notice.payload;
+  const { eventId: watched, ...others } = watcher.filter;
+  if (typeof turnId !== 'string' || watched === undefined || eventId !== watched) return;
+  if (fits({ ...others, types: [notice.type] }, notice)) watcher.takenBy = eventIdOf(turnId);
+}
+
+function isFor({ filter, takenBy }: Watcher, notice: SwarmNotice): boolean {
+  if (fits(filter, notice)) return true;
+  return takenBy !== undefined && isLive(notice) && fits({ ...filter, eventId: takenBy }, notice);
 }
 
 function isLive(notice: SwarmNotice): notice is Extract<SwarmNotice, { readonly type: WatchedKind }> {

@@ -13,7 +13,7 @@ import { corruptStore } from '../../workspace/lines/corrupt-store.ts';
 import { readStates } from '../../workspace/records/extension-files.ts';
 import { FinishedTurns } from '../../workspace/records/finished-turns.ts';
 import type { CommittedTurn } from '../../workspace/records/gather-turns.ts';
-import { finishedTurn, LogState } from '../../workspace/records/log-state.ts';
+import { finishedTurns, LogState } from '../../workspace/records/log-state.ts';
 import { foldBase, readBaseFile } from '../../workspace/records/read-base.ts';
 import { readFinished } from '../../workspace/records/read-finished.ts';
 import { corruptLog, type ReadLog, readLog } from '../../workspace/records/read-log.ts';
@@ -30,6 +30,8 @@ export interface ExportedLog {
   readonly deadLetters: number;
   /** Every event up to this number is handled. */
   readonly handled: number;
+  /** The numbers above `handled` of events that turns have taken. */
+  readonly taken: readonly number[];
   readonly handledIds: readonly string[];
   /** The number of the event whose turn was interrupted. */
   readonly begun?: number;
@@ -67,6 +69,7 @@ export async function exportLog(stored: StoredInstance): Promise<ExportedLog | u
     messages: state.messages,
     deadLetters: state.letters.size,
     handled: state.inbox,
+    taken: state.taken,
     handledIds,
     ...(state.open.input !== undefined && { begun: state.open.input }),
     last: state.seq,
@@ -109,10 +112,7 @@ async function textOf(
   { state }: Before,
 ): Promise<string> {
   const finished = new FinishedTurns(stored.limits, await readFinished(stored, checkpoint));
-  for (const turn of turns) {
-    const ended = finishedTurn(turn);
-    if (ended) finished.add(...ended);
-  }
+  for (const turn of turns) for (const ended of finishedTurns(turn)) finished.add(...ended);
   return encodeCheckpoint({ createdAt, state, texts: await readTexts(stored, state), finished });
 }
 

@@ -19,7 +19,7 @@ export function inboxOf(journal: Pick<Journal, 'accept' | 'cancel' | 'pendingEnt
     accept: (instance, event) => journal.accept(instance, event),
     cancel: (instance, eventId, reason) => journal.cancel(instance, eventId, reason),
     pendingEntries: (instance) => journal.pendingEntries(instance),
-    handled: (instance, eventId) => journal.handled(instance, eventId),
+    handled: (instance, eventId, isTaken) => journal.handled(instance, eventId, isTaken),
     onWake: () => () => undefined,
   };
 }

@@ -39,7 +39,8 @@ export interface CheckpointedState {
 
 export function encodeCheckpoint({ createdAt, state, texts, finished }: CheckpointedState): string {
   const { seq, version, status, updatedAt, messages, inbox, statesAlone, letterEntries: letters } = state;
-  const shared: SharedFields = { seq, version, status, updatedAt, messages, inbox, statesAlone, letters };
+  const taken = state.taken.length === 0 ? {} : { taken: state.taken };
+  const shared: SharedFields = { seq, version, status, updatedAt, messages, inbox, ...taken, statesAlone, letters };
   const results = finished.newest(MOST_RESULTS, MOST_RESULT_BYTES);
   const head = JSON.stringify({ formatVersion: FORMAT_VERSION, createdAt, ...shared, finished: results });
   // The texts are JSON already, and may be long.

@@ -3,7 +3,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { AskedTurn, NewFrame } from '../../workspace/journal/instance-place.ts';
 import { type ForkedConversation, planForkCommit } from '../../workspace/journal/plan-fork.ts';
 import { type CommitEntry, frameLine } from '../../workspace/records/frame.ts';
-import { type LogState, replyUsage, resultOf } from '../../workspace/records/log-state.ts';
+import { inputAfter, type LogState, replyUsage, resultOf } from '../../workspace/records/log-state.ts';
 import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
 import type { FrameCommit, LogFrame, StoredAnswer } from '../conversation-log.ts';
 import { callerOf } from './caller-of.ts';
@@ -48,14 +48,22 @@ function factsOf(state: LogState, { turn, at }: NewFrame, commit: CommitEntry, a
     messages: commit.messages ?? state.messages,
     deadLetters: countLetters(state, commit),
     updatedAt: turn === undefined ? state.updatedAt : at,
-    handled: commit.inbox ?? state.inbox,
+    ...handledBy(state, commit),
     ...(commit.spent && { spent: commit.spent }),
     ...(answer && { answer }),
   };
 }
 
-function countLetters({ letters }: LogState, { letter, lettersRemoved = [] }: CommitEntry): number {
-  return letters.size - lettersRemoved.filter((id) => letters.has(id)).length + (letter === undefined ? 0 : 1);
+function handledBy({ inbox, taken: before }: LogState, commit: CommitEntry): Pick<FrameCommit, 'handled' | 'taken'> {
+  const after = inputAfter({ inbox: commit.inbox ?? inbox, taken: before }, commit.taken ?? []);
+  const taken = (commit.taken ?? []).flatMap(([seq]) => (seq > after.inbox ? [seq] : []));
+  return { handled: after.inbox, ...(taken.length > 0 && { taken }) };
+}
+
+function countLetters({ letters }: LogState, commit: CommitEntry): number {
+  const { letter, lettersOfTaken = [], lettersRemoved = [] } = commit;
+  const added = (letter === undefined ? 0 : 1) + lettersOfTaken.length;
+  return letters.size - lettersRemoved.filter((id) => letters.has(id)).length + added;
 }
 
 function answerOf(

@@ -8,7 +8,7 @@ import { foldTurn } from '../../workspace/records/fold-base.ts';
 import { countNumbers, decodeFrame, type Frame } from '../../workspace/records/frame.ts';
 import type { CommittedTurn } from '../../workspace/records/gather-turns.ts';
 import type { FinishedTurn } from '../../workspace/records/finished-turns.ts';
-import { finishedTurn, type LogState } from '../../workspace/records/log-state.ts';
+import { finishedTurns, type LogState } from '../../workspace/records/log-state.ts';
 import type { StoredLog } from '../conversation-log.ts';
 import { decodeCheckpoint, firstState } from './log-checkpoint.ts';
 import { corruptLine } from './name-instance.ts';
@@ -42,11 +42,7 @@ export function readStoredLog(
   if (before && first && numberBefore(first) !== state.seq)
     throw corruptLine(instance, `frames are missing between ${state.seq} and ${first.seq}`);
   const turns = frames.flatMap((frame) => state.apply(frame) ?? []);
-  const results = turns.flatMap((turn) => {
-    const ended = finishedTurn(turn);
-    return ended ? [ended] : [];
-  });
-  const finished = [...(before?.finished ?? []), ...results];
+  const finished = [...(before?.finished ?? []), ...turns.flatMap(finishedTurns)];
   return { exists, createdAt, state, texts: textsOf(instance, state), turns, finished };
 }
 

@@ -1,6 +1,6 @@
 /** Reads the kept history of an instance, turn by turn, across the segments of its log. */
 import type { MessageEvent, TurnResult } from '@goondan/types';
-import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
+import type { EventAuthor, TakenInput } from '../../agent/conversation/conversation-store.ts';
 import { defined } from '../../json/defined.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
@@ -43,6 +43,8 @@ export interface ArchivedEvent {
   readonly stepId?: string;
   readonly author: EventAuthor;
   readonly event: MessageEvent;
+  /** The input that the event appended, if the turn took it from another event. */
+  readonly took?: TakenInput;
   /** False for an undone event: its step was dropped, or a crash interrupted its step. */
   readonly counts: boolean;
   /** The original event of a message that was copied by a fork. */
@@ -147,6 +149,6 @@ function archivedEvents(log: readonly LoggedRecord[]): ArchivedEvent[] {
 
 function archivedEvent({ seq, at, record, origin }: LoggedRecord, counts: boolean): ArchivedEvent[] {
   if (record.type !== 'message') return [];
-  const { stepId, author, event } = record;
-  return [defined({ seq, at: new Date(at), stepId, author, event, counts, origin })];
+  const { stepId, author, event, took } = record;
+  return [defined({ seq, at: new Date(at), stepId, author, event, took, counts, origin })];
 }

@@ -4,7 +4,7 @@
  * If the files have not changed since, they are damaged, and the copy stays as it is.
  */
 import { GoondanError } from '@goondan/types';
-import { turnIdOf } from '../../ports/ids.ts';
+import { eventIdOf } from '../../ports/ids.ts';
 import { keptTurns } from '../history/kept-history.ts';
 import type { InboxReader } from '../inbox/inbox-reader.ts';
 import { defaultLimits } from '../limits.ts';
@@ -13,7 +13,8 @@ import { checksum } from '../lines/checksum.ts';
 import { readLock } from '../lock/acquire-lock.ts';
 import { readStates } from '../records/extension-files.ts';
 import { readBaseFile } from '../records/read-base.ts';
-import { handledUpTo, type ReadLog, readLog } from '../records/read-log.ts';
+import { takenBy } from '../records/taken-by.ts';
+import { readHandledNumbers, type ReadLog, readLog } from '../records/read-log.ts';
 import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 import { busyFiles, reasonOf } from './backup-errors.ts';
 import { conversations, coreFolders, logPath, planCore, type PlannedFile, planFiles } from './backup-plan.ts';
@@ -178,9 +179,10 @@ async function readCopy(
     if (lost !== undefined) return damaged(`${paths.extension(lost)} is damaged: its checksum does not match`);
     // The history is read to its end, because its reader checks each turn.
     for await (const _ of keptTurns(stored));
-    const { turnId } = state.open;
+    const { turnId, log: records } = state.open;
+    const taken = takenBy(records).map(({ event }) => event.id);
     // The inbox is shared by all conversations, so it is read only for an interrupted turn.
-    const isLate = turnId !== undefined && !(await waits(inbox, stored, turnId));
+    const isLate = turnId !== undefined && !(await wait(inbox, stored, [eventIdOf(turnId), ...taken]));
     return { ...(state.seq > seq && { leastEpoch: closedBy + 1 }), ...(isLate && { late: { turnId, log } }) };
   } catch (error) {
     return damaged(describeError(error));
@@ -193,12 +195,13 @@ function describeError(error: unknown): string {
   return hasAdvice ? `${error.message}. ${error.suggestion}` : reasonOf(error);
 }
 
-/** Returns true if the input of a turn waits in the copy of the inbox. **Errors** — `E_STORE_CORRUPT`. */
-async function waits(inbox: InboxReader, stored: StoredInstance, turnId: string): Promise<boolean> {
-  const handled = await handledUpTo(stored);
+/** Returns true if all these events wait in the copy of the inbox. **Errors** — `E_STORE_CORRUPT`. */
+async function wait(inbox: InboxReader, stored: StoredInstance, ids: readonly string[]): Promise<boolean> {
+  const handled = await readHandledNumbers(stored);
   // The input of a turn that has begun may have come after the copy of the inbox.
-  const entries = await inbox.pending(stored, { handled, begun: handled });
-  return entries.some(({ event }) => turnIdOf(event.id) === turnId);
+  const entries = await inbox.pending(stored, { ...handled, begun: handled.handled });
+  const waiting = new Set(entries.map(({ event }) => event.id));
+  return ids.every((id) => waiting.has(id));
 }
 
 /** The part of an error that says why no copy was kept aside. */

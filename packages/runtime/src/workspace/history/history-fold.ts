@@ -56,13 +56,13 @@ export class HistoryFold {
     const groups = new ReplacementGroups();
     const events = turn.events.filter(({ counts }) => counts);
     const applied = events.slice(0, Math.max(0, until - this.#seq));
-    let inputId: string | undefined;
+    let inputIds: readonly string[] = [];
     for (const archived of applied) {
       const { author, event } = archived;
-      if (author.kind === 'input' && event.type === 'append') inputId = event.message.id;
-      const gone = this.#applyEvent(turn.turnId, archived, inputId, groups);
+      if (author.kind === 'input' && event.type === 'append') inputIds = [...inputIds, event.message.id];
+      const gone = this.#applyEvent(turn.turnId, archived, inputIds, groups);
       onApplied?.(this.#seq, archived, gone);
-      inputId = followReplace(inputId, event);
+      inputIds = followReplace(inputIds, event);
     }
     for (const { by, gone } of groups.settle()) addReplaced(by, gone, this.#replacedLimit);
     if (applied.length < events.length) return false;
@@ -94,13 +94,13 @@ export class HistoryFold {
   #applyEvent(
     turnId: string,
     archived: ArchivedEvent,
-    inputId: string | undefined,
+    inputIds: readonly string[],
     groups: ReplacementGroups,
   ): readonly HistoryEntry[] {
     const { event, at, stepId, author, origin } = archived;
     this.#seq += 1;
-    const gone = this.#takeReplaced(event, inputId);
-    this.#list.apply(event, inputId);
+    const gone = this.#takeReplaced(event, inputIds);
+    this.#list.apply(event, inputIds);
     if (!('message' in event)) {
       for (const entry of gone) groups.removed(archived, entry);
       return gone;
@@ -114,10 +114,10 @@ export class HistoryFold {
   }
 
   /** Deletes the entries of the messages that an event removes or replaces, and returns them. */
-  #takeReplaced(event: MessageEvent, inputId: string | undefined): HistoryEntry[] {
+  #takeReplaced(event: MessageEvent, inputIds: readonly string[]): HistoryEntry[] {
     if (event.type === 'append') return [];
     const ids = event.type === 'truncate' ? this.#list.snapshot().map(({ id }) => id) : [event.targetId];
-    const gone = ids.filter((id) => event.type !== 'truncate' || id !== inputId);
+    const gone = ids.filter((id) => event.type !== 'truncate' || !inputIds.includes(id));
     return gone.flatMap((id) => {
       const entry = this.#entries.get(id);
       this.#entries.delete(id);

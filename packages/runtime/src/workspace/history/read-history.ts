@@ -44,7 +44,9 @@ export interface HistoryTurn extends Omit<ArchivedTurn, 'events' | 'states'> {
   readonly events: readonly HistoryEvent[];
 }
 
-export interface HistoryEvent extends Omit<ArchivedEvent, 'counts'> {
+export interface HistoryEvent extends Omit<ArchivedEvent, 'counts' | 'took'> {
+  /** Present for an input that the turn took from another event while it ran: that event, and the step after it. */
+  readonly took?: { readonly eventId: string; readonly beforeStep: number };
   /** The number of the event that added the replaced or removed message. */
   readonly target?: number;
 }
@@ -69,14 +71,18 @@ export async function readHistory(
   for await (const archived of turns) {
     const after = fold.seq;
     const events: HistoryEvent[] = [];
-    fold.apply(archived, Number.POSITIVE_INFINITY, (seq, { counts: _, ...event }, gone) => {
-      if (seq < before) events.push({ ...event, seq, ...targetOf(event, gone) });
+    fold.apply(archived, Number.POSITIVE_INFINITY, (seq, { counts: _, took, ...event }, gone) => {
+      if (seq < before) events.push({ ...event, seq, ...tookOf(took), ...targetOf(event, gone) });
     });
     const { events: _events, states: _states, ...turn } = archived;
     // A turn without events is listed if it lies between two turns of this page.
     if (events.length > 0 || (fold.seq === after && after < before)) page.add({ ...turn, events });
   }
   return { first: start.seq + 1, last: fold.seq, turns: page.turns };
+}
+
+function tookOf(took: ArchivedEvent['took']): Pick<HistoryEvent, 'took'> {
+  return took === undefined ? {} : { took: { eventId: took.event.id, beforeStep: took.beforeStep } };
 }
 
 function targetOf({ event }: Pick<HistoryEvent, 'event'>, [gone]: readonly HistoryEntry[]): { target?: number } {

@@ -37,9 +37,9 @@ export async function findMissing(place: InstancesPlace, names: Iterable<string>
 }
 
 /** Returns the number of the first line that no turn has handled, if the instance has used its inbox. */
-export function missingAfter({ handled, begun }: InputProgress): number | undefined {
+export function missingAfter({ handled, taken, begun }: InputProgress): number | undefined {
   if (begun === 0) return undefined;
-  return Math.max(begun, handled + 1);
+  return Math.max(begun, handled + 1, ...taken.map((seq) => seq + 1));
 }
 
 async function missingOf(place: InstancesPlace, folder: string): Promise<LineName | undefined> {

@@ -4,11 +4,12 @@
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
+import type { CommitEntry } from '../records/frame.ts';
 import type { Checkpoint } from '../records/metadata.ts';
 import { readFinished } from '../records/read-finished.ts';
 import { readState } from '../records/read-log.ts';
 import { turnIdOf } from '../../ports/ids.ts';
-import { type InputProgress, progressOf } from './input-progress.ts';
+import { type InputProgress, NO_PROGRESS, progressOf } from './input-progress.ts';
 
 /** Ids are read from this many bytes at the end of the log: 1024 short turns. */
 const TAIL_BYTES = 2 * 1024 * 1024;
@@ -22,12 +23,17 @@ export interface HandledInput extends InputProgress {
 /** Reads how far an instance is. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
 export async function readHandled(stored: StoredInstance): Promise<HandledInput> {
   const log = await readState(stored);
-  if (!log) return { handled: 0, begun: 0, ids: [] };
+  if (!log) return { ...NO_PROGRESS, ids: [] };
   const { metadata, turns, state } = log;
   const older = await readOlder(stored, metadata.checkpoint);
-  const all = [...older.map(([turnId]) => turnId), ...turns.map(({ turnId }) => turnId)];
-  const ids = all.flatMap((turnId) => (turnId.startsWith(PREFIX) ? [turnId.slice(PREFIX.length)] : []));
+  const own = (turnId: string) => (turnId.startsWith(PREFIX) ? [turnId.slice(PREFIX.length)] : []);
+  const newer = turns.flatMap(({ turnId, commit }) => [...takenIds(commit), ...own(turnId)]);
+  const ids = [...older.flatMap(([turnId]) => own(turnId)), ...newer];
   return { ...progressOf(state), ids: ids.slice(-stored.limits.rememberedEvents) };
+}
+
+function takenIds({ taken = [] }: CommitEntry): readonly string[] {
+  return taken.map(([, eventId]) => eventId);
 }
 
 /** Damage before the checkpoint is found by the process of the instance. Until then its input is kept. */

@@ -39,9 +39,9 @@ export class InboxReader {
     private readonly folder: string,
   ) {}
 
-  /** Returns the events above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
+  /** Returns the events that are not handled, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
   async pending(stored: StoredInstance, progress: InputProgress): Promise<readonly InboxEntry[]> {
-    const { handled, begun } = progress;
+    const { handled, taken, begun } = progress;
     const { contents, left } = await this.#refresh.run();
     const { lost, segments, inboxes } = contents;
     const report = (damage: InboxDamage) => reportDamage(stored, this.folder, contents, damage);
@@ -55,9 +55,9 @@ export class InboxReader {
     const inbox = old ? withOld(stored, found, old) : found;
     if (begun > Math.max(handled, inbox?.written ?? 0)) throw await report(lostLine(begun));
     if (!inbox || (await isDeleted(stored, inbox))) return [];
-    const damage = inbox.problem(handled);
+    const damage = inbox.problem(progress);
     if (damage) throw await report(damage);
-    return inbox.entries().filter(({ seq }) => seq > handled);
+    return inbox.entries().filter(({ seq }) => seq > handled && !taken.includes(seq));
   }
 
   /** Returns true if the log has lines of the instance that are not known as handled. */

@@ -1,21 +1,24 @@
 /** How far an instance is with its input, as its own log says. */
 import type { StoredInstance } from '../layout/instance-paths.ts';
-import type { LogState } from '../records/log-state.ts';
+import { type HandledNumbers, type LogState, NOTHING_HANDLED } from '../records/log-state.ts';
 import { readState } from '../records/read-log.ts';
 
-export interface InputProgress {
-  /** The number of the last handled event; 0 when there is none. */
-  readonly handled: number;
-  /** The number of the last event whose turn has begun. Its line was durable in the inbox log before. */
+export interface InputProgress extends HandledNumbers {
+  /**
+   * The number of the last event whose turn has begun, or that the interrupted turn has taken. Its line was durable in
+   * the inbox log before. Events that committed turns have taken do not count, because their lines may have left the log.
+   */
   readonly begun: number;
 }
+
+export const NO_PROGRESS: InputProgress = { ...NOTHING_HANDLED, begun: 0 };
 
 /** **Errors** — `E_STORE_CORRUPT`, and those of reading. */
 export async function readProgress(stored: StoredInstance): Promise<InputProgress> {
   const state = (await readState(stored))?.state;
-  return state ? progressOf(state) : { handled: 0, begun: 0 };
+  return state ? progressOf(state) : NO_PROGRESS;
 }
 
-export function progressOf({ inbox, open }: Pick<LogState, 'inbox' | 'open'>): InputProgress {
-  return { handled: inbox, begun: Math.max(inbox, open.input ?? 0) };
+export function progressOf({ inbox, taken, open }: Pick<LogState, 'inbox' | 'taken' | 'open'>): InputProgress {
+  return { handled: inbox, taken, begun: Math.max(inbox, open.input ?? 0, open.lastTaken) };
 }

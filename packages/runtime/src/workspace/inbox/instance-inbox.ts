@@ -4,9 +4,11 @@
  * Invariants: 1. Lines of an instance have the numbers 1, 2, 3 and so on; numbers are not used again after a deletion.
  * 2. A line with a number up to `handled` does not count. 3. All other lines up to `written` are here. A line that is not
  * here is damaged or missing, and `problem` says so: the instance then does not start. 4. A line is taken out only when the
- * commit that handled it is durable.
+ * commit that handled it is durable. 5. The line of an event that a running turn has taken stays until all lines before
+ * it are taken out, so the numbers of the lines in the log have no gaps.
  */
 import type { AgentAddress } from '@goondan/types';
+import type { HandledNumbers } from '../records/log-state.ts';
 import type { InboxEntry, InboxPayload } from './inbox-line.ts';
 
 export interface KeptLine {
@@ -36,6 +38,10 @@ export class InstanceInbox {
   handled = 0;
   /** The number up to which lines are handled, as the log of the instance says. Its commits may not be durable yet. */
   committed = 0;
+  /** The numbers above `committed` of lines that turns have taken, as the log of the instance says. */
+  readonly ahead = new Set<number>();
+  /** Those of `ahead` whose commits are durable. */
+  readonly #settled = new Set<number>();
   /** The number of the line that began a deletion, while nothing says how it ended. */
   deleting: number | undefined;
   /** The number of the line that ended the last deletion. */
@@ -56,7 +62,7 @@ export class InstanceInbox {
 
   /** True if all lines are known as handled. */
   get isEmpty(): boolean {
-    return !isAbove(this.lines, this.committed) && !isAbove(this.damaged, this.committed);
+    return !this.#hasPending(this.lines) && !this.#hasPending(this.damaged);
   }
 
   /** True if the memory has nothing that a reader of the log of the instance does not know. */
@@ -107,9 +113,27 @@ export class InstanceInbox {
   }
 
   /** Notes how far the log of the instance is. The lines stay until its commits are durable. */
-  commit(seq: number): void {
-    this.committed = Math.max(this.committed, seq);
-    this.reach(seq);
+  commit({ handled, taken }: HandledNumbers): void {
+    this.committed = Math.max(this.committed, handled);
+    for (const seq of taken) if (seq > this.committed) this.ahead.add(seq);
+    for (const seq of this.ahead) if (seq <= this.committed) this.ahead.delete(seq);
+    this.reach(Math.max(handled, ...this.ahead));
+  }
+
+  /** Notes that the commits are durable which have handled these lines. Returns the ids of their events, oldest first. */
+  settle({ handled, taken }: HandledNumbers): string[] {
+    this.commit({ handled, taken });
+    const ids = taken.flatMap((seq) => this.#settleOne(seq));
+    const before = this.take(handled);
+    this.#takeFurther();
+    return [...before, ...ids];
+  }
+
+  /** Returns true if a commit has handled lines that `settle` does not know of. */
+  get isUnsettled(): boolean {
+    return (
+      this.committed > this.handled || [...this.ahead].some((seq) => seq > this.handled && !this.#settled.has(seq))
+    );
   }
 
   /** Notes that the log has, or had, a line with this number. */
@@ -133,7 +157,7 @@ export class InstanceInbox {
       taken.push([seq, payload.event.id]);
     }
     for (const seq of this.damaged.keys()) if (seq <= handled) this.damaged.delete(seq);
-    this.#takeMarks();
+    this.#takeFurther();
     return taken.toSorted(([one], [other]) => one - other).map(([, id]) => id);
   }
 
@@ -149,11 +173,11 @@ export class InstanceInbox {
     return [...this.lines].toSorted(([one], [other]) => one - other);
   }
 
-  /** Returns the events above `committed`, oldest first. A cancel mark becomes the field `cancelled` of its event. */
+  /** Returns the pending events, oldest first. A cancel mark becomes the field `cancelled` of its event. */
   entries(): InboxEntry[] {
     const entries = new Map<number, InboxEntry>();
     for (const [seq, { payload }] of this.sorted()) {
-      if ('event' in payload && seq > this.committed) entries.set(seq, { seq, event: payload.event });
+      if ('event' in payload && this.#isPending(seq)) entries.set(seq, { seq, event: payload.event });
       const entry = 'cancels' in payload ? entries.get(payload.cancels) : undefined;
       // The event is absent if it was handled meanwhile.
       if (entry && 'cancels' in payload) entries.set(entry.seq, { ...entry, cancelled: payload.reason });
@@ -161,31 +185,57 @@ export class InstanceInbox {
     return [...entries.values()];
   }
 
-  /** Returns the damage to the lines above this number and above `handled`. */
-  problem(handled: number): { readonly path: string; readonly problem: string } | undefined {
+  /** Returns the damage to the lines that are not handled, neither by the log of the instance nor by what is known here. */
+  problem({ handled, taken }: HandledNumbers): { readonly path: string; readonly problem: string } | undefined {
+    // If the line of a taken event has left the log, so have all lines before it that are not here (invariant 5).
+    const gone = taken.filter((seq) => !this.lines.has(seq));
     for (const [seq, { path }] of this.damaged)
-      if (seq > handled) return path ? { path, problem: `line ${seq} of this instance is damaged` } : lostLine(seq);
-    for (let seq = Math.max(handled, this.handled) + 1; seq <= this.written; seq += 1)
+      if (seq > handled && !taken.includes(seq))
+        return path ? { path, problem: `line ${seq} of this instance is damaged` } : lostLine(seq);
+    for (let seq = Math.max(handled, this.handled, ...gone) + 1; seq <= this.written; seq += 1)
       if (!this.lines.has(seq)) return lostLine(seq);
     return undefined;
+  }
+
+  #isPending(seq: number): boolean {
+    return seq > this.committed && !this.ahead.has(seq);
+  }
+
+  #hasPending(numbers: ReadonlyMap<number, unknown>): boolean {
+    for (const seq of numbers.keys()) if (this.#isPending(seq)) return true;
+    return false;
+  }
+
+  /** Notes that the line of a taken event need not stay for itself. Returns the id of its event, if it was not noted before. */
+  #settleOne(seq: number): string[] {
+    if (seq <= this.handled || this.#settled.has(seq)) return [];
+    this.#settled.add(seq);
+    const payload = this.lines.get(seq)?.payload;
+    return payload && 'event' in payload ? [payload.event.id] : [];
   }
 
   #endDeletion(seq: number): void {
     this.ended = Math.max(this.ended, seq);
     if ((this.deleting ?? seq) <= seq) this.deleting = undefined;
-    this.#takeMarks();
+    this.#takeFurther();
   }
 
-  /** Takes out marks that follow the handled lines and concern nothing else. */
-  #takeMarks(): void {
+  /** Takes out the lines that follow the handled ones and are not needed: those of taken events, and marks. */
+  #takeFurther(): void {
     for (let next = this.lines.get(this.handled + 1); next; next = this.lines.get(this.handled + 1)) {
       const { payload, bytes } = next;
-      const isUsed = 'cancels' in payload ? payload.cancels > this.handled : !this.#isEnded(payload, this.handled + 1);
-      if (isUsed) return;
+      if (this.#isUsed(payload, this.handled + 1)) return;
       this.handled += 1;
       this.lines.delete(this.handled);
       this.bytes -= bytes;
+      if ('event' in payload) this.events -= 1;
     }
+    for (const seq of this.#settled) if (seq <= this.handled) this.#settled.delete(seq);
+  }
+
+  #isUsed(payload: InboxPayload, seq: number): boolean {
+    if ('event' in payload) return !this.#settled.has(seq);
+    return 'cancels' in payload ? payload.cancels > this.handled : !this.#isEnded(payload, seq);
   }
 
   #isEnded(payload: InboxPayload, seq: number): boolean {
@@ -196,9 +246,4 @@ export class InstanceInbox {
 /** Describes a line of which no file is known. */
 export function lostLine(seq: number): { readonly path: string; readonly problem: string } {
   return { path: '', problem: `line ${seq} of this instance is missing` };
-}
-
-function isAbove(numbers: ReadonlyMap<number, unknown>, limit: number): boolean {
-  for (const seq of numbers.keys()) if (seq > limit) return true;
-  return false;
 }

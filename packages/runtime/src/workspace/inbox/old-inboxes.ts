@@ -11,7 +11,7 @@ import { instanceFolderName, pathsIn, type StoredInstance } from '../layout/inst
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { refuseOtherInstance } from '../records/metadata.ts';
-import { handledUpTo } from '../records/read-log.ts';
+import { readHandledNumbers } from '../records/read-log.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { type OldInbox, readOldInbox } from './old-inbox.ts';
 import type { OpenInbox } from './open-inbox.ts';
@@ -68,12 +68,12 @@ export class OldInboxes {
   async #importLeft(inbox: OpenInbox, address: AgentAddress): Promise<void> {
     const stored = this.place.storedAt(address);
     const old = await readOf(stored);
-    const handled = await handledUpTo(stored);
+    const committed = await readHandledNumbers(stored);
     // Without a file and without handled events there is nothing to lose: a deletion was interrupted after the rename.
-    if (!old && handled > 0) throw await corruptStore(stored, stored.paths.inbox, MISSING);
+    if (!old && committed.handled > 0) throw await corruptStore(stored, stored.paths.inbox, MISSING);
     if (old) {
       refuseOtherInstance(stored.paths.inbox, address, old);
-      await inbox.importOld(old, handled);
+      await inbox.importOld(old, committed);
       await stored.fs.remove(stored.paths.inbox);
     }
     await this.forget(address);
@@ -104,9 +104,9 @@ export class OldInboxes {
       if (typeof old === 'string') return this.#leave(name, path, old);
       if (instanceFolderName(old.agentName, old.instanceKey) !== name)
         return this.#leave(name, path, 'it belongs to another instance');
-      const handled = await handledUpTo(this.place.storedAt(old)).catch((error: unknown) => error);
-      if (typeof handled !== 'number') return this.#leave(name, path, 'the log of its instance cannot be read');
-      await inbox.importOld(old, handled);
+      const committed = await readHandledNumbers(this.place.storedAt(old)).catch(() => undefined);
+      if (!committed) return this.#leave(name, path, 'the log of its instance cannot be read');
+      await inbox.importOld(old, committed);
       imported.push(path);
     });
     const ends = await Promise.allSettled(writes);

@@ -10,14 +10,15 @@ import { dirname } from 'node:path';
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { StoreLimits } from '../limits.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
-import { handledUpTo } from '../records/read-log.ts';
+import { type HandledNumbers, NOTHING_HANDLED } from '../records/log-state.ts';
+import { readHandledNumbers } from '../records/read-log.ts';
 import { copyLines, planCompaction } from './compact-inbox.ts';
 import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
 import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
 import { segmentPath } from './inbox-segments.ts';
-import { type InputProgress, readProgress } from './input-progress.ts';
+import { type InputProgress, NO_PROGRESS, readProgress } from './input-progress.ts';
 import { type InstanceInbox, lostLine } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import type { OldInboxes } from './old-inboxes.ts';
@@ -137,26 +138,27 @@ export class OpenInbox {
     }
   }
 
-  /** Lists the pending events. `handled`: the number of the last handled event, if the caller knows it. */
-  async pendingEntries(address: AgentAddress, handled?: number): Promise<readonly InboxEntry[]> {
+  /** Lists the pending events. `handled`: the handled input, if the caller knows it. */
+  async pendingEntries(address: AgentAddress, handled?: HandledNumbers): Promise<readonly InboxEntry[]> {
     const inbox = this.contents.inboxes.get(keyOf(address));
     const isQuiet = !this.contents.lost && !this.place.old.has(address);
     if (isQuiet && (!inbox || inbox.isEmpty)) return [];
     const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
     try {
-      used.inbox.commit(handled ?? (await handledUpTo(used.stored)));
+      used.inbox.commit(handled ?? (await readHandledNumbers(used.stored)));
       return used.inbox.entries();
     } finally {
       used.calls -= 1;
     }
   }
 
-  /** Notes that the commit of an event's turn is durable. */
-  handled(address: AgentAddress, eventId: string): void {
+  /** Notes that the commit of an event's turn is durable. `isTaken`: true if the event came into the turn of another one. */
+  handled(address: AgentAddress, eventId: string, isTaken: boolean): void {
     const used = this.#used.find(keyOf(address));
     const seq = used?.pending.get(eventId)?.seq;
     if (!used || seq === undefined) return;
-    this.#used.take(used.inbox, seq);
+    // Events before a taken one may be pending.
+    this.#used.settle(used.inbox, isTaken ? { handled: 0, taken: [seq] } : { handled: seq, taken: [] });
     used.inbox.seenIn = this.#nextSegment;
     this.log.note(used.inbox.address, used.inbox.handled);
   }
@@ -203,7 +205,7 @@ export class OpenInbox {
   }
 
   /** Adds the lines of an older inbox that are not in the log. Durable when the promise resolves. */
-  async importOld({ lines, before, ...address }: OldInbox, committed: number): Promise<void> {
+  async importOld({ lines, before, ...address }: OldInbox, committed: HandledNumbers): Promise<void> {
     const inbox = this.#inboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
     // It is not forgotten meanwhile.
     inbox.seenIn = Infinity;
@@ -252,14 +254,14 @@ export class OpenInbox {
     await this.place.old.importOne(this, address);
     const hasEvents = (this.contents.inboxes.get(key)?.events ?? 0) > 0;
     const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || hasEvents;
-    const read = mayHaveRun ? await readHandled(stored) : { handled: 0, begun: 0, ids: [] };
+    const read = mayHaveRun ? await readHandled(stored) : { ...NO_PROGRESS, ids: [] };
     const inbox = this.#inboxOf(address);
     await this.#refuseDamage(inbox, read);
     // Another call may have been quicker.
     const again = this.#used.hold(key);
     if (again) return again;
     const handled = new KnownIds(read.ids, stored.limits.rememberedEvents);
-    inbox.commit(read.handled);
+    inbox.commit(read);
     const used: UsedInbox = { inbox, stored, handled, pending: new Map(), calls: 1 };
     for (const [seq, { payload }] of inbox.lines) if ('event' in payload) used.pending.set(payload.event.id, { seq });
     this.#used.add(key, used);
@@ -268,8 +270,7 @@ export class OpenInbox {
 
   async #refuseDamage(inbox: InstanceInbox, progress: InputProgress): Promise<void> {
     const { lost } = this.contents;
-    const damage =
-      lost && inbox.deletedAt <= lost.n ? lost : (inbox.problem(progress.handled) ?? this.#lose(inbox, progress));
+    const damage = lost && inbox.deletedAt <= lost.n ? lost : (inbox.problem(progress) ?? this.#lose(inbox, progress));
     if (!damage) return;
     throw await reportDamage(this.place.storedAt(inbox.address), this.place.folder, this.contents, damage);
   }
@@ -316,9 +317,9 @@ export class OpenInbox {
 
   /** Makes commits durable that were only read, and takes out their lines. If that fails, the lines stay. */
   async #settle(inbox: InstanceInbox): Promise<void> {
-    const { committed, address } = inbox;
-    if (committed <= inbox.handled) return;
-    const stored = this.place.storedAt(address);
+    if (!inbox.isUnsettled) return;
+    const numbers = { handled: inbox.committed, taken: [...inbox.ahead] };
+    const stored = this.place.storedAt(inbox.address);
     try {
       await syncCommits(stored);
     } catch (error) {
@@ -326,13 +327,13 @@ export class OpenInbox {
       this.place.warn({ path: stored.paths.events, message: `could not be synced, so its input stays: ${reason}` });
       return;
     }
-    this.#used.take(inbox, committed);
+    this.#used.settle(inbox, numbers);
   }
 
   async #findPending(used: UsedInbox, eventId: string): Promise<InboxEntry | undefined> {
     const find = () => used.inbox.entries().find(({ event }) => event.id === eventId);
     // The log of the instance is read again, because the process of the instance may have handled the event meanwhile.
-    if (find()) used.inbox.commit(await handledUpTo(used.stored));
+    if (find()) used.inbox.commit(await readHandledNumbers(used.stored));
     return find();
   }
 
@@ -342,7 +343,7 @@ export class OpenInbox {
   }
 
   async #makeRoom(used: UsedInbox, bytes: number): Promise<void> {
-    used.inbox.commit(await handledUpTo(used.stored));
+    used.inbox.commit(await readHandledNumbers(used.stored));
     await this.#settle(used.inbox);
     if (!this.#isFull(used, bytes)) return;
     const { agentName, instanceKey } = used.inbox.address;
@@ -392,7 +393,7 @@ export class OpenInbox {
   }
 
   async #refresh(inbox: InstanceInbox): Promise<void> {
-    inbox.commit(await handledUpTo(this.place.storedAt(inbox.address)).catch(() => 0));
+    inbox.commit(await readHandledNumbers(this.place.storedAt(inbox.address)).catch(() => NOTHING_HANDLED));
     await this.#settle(inbox);
   }
 }

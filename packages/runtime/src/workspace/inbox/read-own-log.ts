@@ -6,7 +6,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { LineName } from './inbox-line.ts';
-import { readProgress } from './input-progress.ts';
+import { NO_PROGRESS, readProgress } from './input-progress.ts';
 import { type InboxContents, keyOf, readInboxLog } from './read-inbox-log.ts';
 
 export interface OwnLogPlace extends Pick<StorePorts, 'fs' | 'warn'> {
@@ -40,7 +40,7 @@ async function readJudged({ fs, folder, storedAt }: OwnLogPlace): Promise<InboxC
   for (const { to } of contents.current?.tornNames ?? []) {
     const known = contents.inboxes.get(keyOf(to))?.written ?? 0;
     // If the log of the instance cannot be read, its process says so.
-    const { handled, begun } = await readProgress(storedAt(to)).catch(() => ({ handled: 0, begun: 0 }));
+    const { handled, begun } = await readProgress(storedAt(to)).catch(() => NO_PROGRESS);
     if (begun > Math.max(handled, known)) return readInboxLog(fs, folder, true, { mayBeTorn: false });
   }
   return contents;

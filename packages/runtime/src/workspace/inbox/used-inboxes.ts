@@ -3,6 +3,7 @@
  * is using, is not forgotten. The log of a forgotten instance has its ids.
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
+import type { HandledNumbers } from '../records/log-state.ts';
 import type { KnownIds } from './handled-ids.ts';
 import type { InstanceInbox } from './instance-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
@@ -53,9 +54,9 @@ export class UsedInboxes {
     this.#forgetOldest();
   }
 
-  /** Takes out the lines up to this number, whose commits are durable. The ids of their events stay known. */
-  take(inbox: InstanceInbox, seq: number): void {
-    const ids = inbox.take(seq);
+  /** Takes out the lines that are handled by durable commits. The ids of their events stay known. */
+  settle(inbox: InstanceInbox, numbers: HandledNumbers): void {
+    const ids = inbox.settle(numbers);
     const used = this.#used.get(keyOf(inbox.address));
     if (!used) return;
     const before = used.handled.size;

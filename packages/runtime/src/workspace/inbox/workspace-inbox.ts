@@ -13,11 +13,12 @@ import {
 import type { StoreLimits } from '../limits.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
+import type { HandledNumbers } from '../records/log-state.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { findMissing } from './find-missing.ts';
 import type { InboxEntry } from './inbox-line.ts';
 import { InboxReader } from './inbox-reader.ts';
-import { readProgress } from './input-progress.ts';
+import { type InputProgress, readProgress } from './input-progress.ts';
 import { OldInboxes, readLeft } from './old-inboxes.ts';
 import { type Accepted, OpenInbox } from './open-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
@@ -74,23 +75,26 @@ export class WorkspaceInbox {
     }
   }
 
-  /** Lists the pending events. `handled`: the number of the last handled event, if the caller knows it. */
-  async pendingEntries(address: AgentAddress, handled?: number): Promise<readonly InboxEntry[]> {
+  /** Lists the pending events. `handled`: the handled input, if the caller knows it. */
+  async pendingEntries(address: AgentAddress, handled?: HandledNumbers): Promise<readonly InboxEntry[]> {
     if (this.#open) return this.#act((inbox) => inbox.pendingEntries(address, handled));
     const stored = this.place.storedAt(address);
-    if (handled !== undefined) return this.#reader.pending(stored, { handled, begun: handled });
+    if (handled !== undefined) return this.#reader.pending(stored, { ...handled, begun: handled.handled });
     const progress = await readProgress(stored);
     return this.#reader.pending(stored, progress).catch(async (error: unknown) => {
       const again = isCorrupt(error) ? await readProgress(stored) : progress;
       // The turn may have been committed between the reads, and its input removed.
-      if (again.handled === progress.handled) throw error;
+      if (isSame(again, progress)) throw error;
       return this.#reader.pending(stored, again);
     });
   }
 
-  /** Notes that the commit of an event's turn is durable. Does nothing in a process that does not accept input. */
-  handled(address: AgentAddress, eventId: string): void {
-    if (this.#open && !this.#open.failed) this.#open.handled(address, eventId);
+  /**
+   * Notes that the commit of an event's turn is durable. `isTaken`: true if the event came into the turn of another one.
+   * Does nothing in a process that does not accept input.
+   */
+  handled(address: AgentAddress, eventId: string, isTaken = false): void {
+    if (this.#open && !this.#open.failed) this.#open.handled(address, eventId, isTaken);
   }
 
   /** Keeps the damage of an instance whose interrupted turn is about to be forgotten. Only for the owner of the log. */
@@ -167,4 +171,8 @@ export class WorkspaceInbox {
     this.#open = inbox;
     return inbox;
   }
+}
+
+function isSame(one: InputProgress, other: InputProgress): boolean {
+  return one.handled === other.handled && one.taken.join() === other.taken.join();
 }

@@ -52,6 +52,7 @@ export async function writeCheckpoint(stored: StoredInstance, input: CheckpointI
       base: base.mark,
       messages: state.messages,
       inbox: state.inbox,
+      ...(state.taken.length > 0 && { taken: state.taken }),
       extensions: marks,
       statesAlone: state.statesAlone,
       answers: state.answerEntries,

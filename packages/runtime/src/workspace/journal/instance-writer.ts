@@ -16,14 +16,16 @@ import type {
   TurnRecord,
   UnwrittenRecords,
 } from '../../agent/conversation/conversation-store.ts';
+import { eventIdOf, turnIdOf } from '../../ports/ids.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
 import { parseExtensions } from '../records/extension-files.ts';
 import type { CommitEntry } from '../records/frame.ts';
-import { finishedUsage, type LogState } from '../records/log-state.ts';
+import { finishedUsage, type HandledNumbers, type LogState } from '../records/log-state.ts';
 import { type LoggedRecord, numberRecords } from '../records/logged-record.ts';
 import { shortenRecords } from '../records/short-record.ts';
+import { takenBy } from '../records/taken-by.ts';
 import type { InstancePlace, StateTexts } from './instance-place.ts';
 import { mustBeDurable } from './must-be-durable.ts';
 import { planLetter } from './plan-letter.ts';
@@ -75,14 +77,16 @@ export class InstanceWriter {
       if (finished) {
         // An earlier delivery of the event has a committed turn, so this delivery is marked as handled without another
         // turn.
-        if (entry && entry.seq > this.#state.inbox) {
+        if (entry && !this.#state.isHandled(entry.seq)) {
           this.#refuseOthers();
           await this.#commitAlone({ inbox: entry.seq });
         }
         const usage = this.place.finished.usageOf(turnId);
-        return { ...this.#openTurn(this.#nextEpoch(), []), finished, ...(usage && { finishedUsage: usage }) };
+        const finishedAlso = this.place.finished.alsoOf(turnId).map(eventIdOf);
+        const opened = { ...this.#openTurn(this.#nextEpoch(), []), finished, finishedAlso };
+        return { ...opened, ...(usage && { finishedUsage: usage }) };
       }
-      if (entry && entry.seq <= this.#state.inbox) throw forgottenTurn(turnId);
+      if (entry && this.#state.isHandled(entry.seq)) throw forgottenTurn(turnId);
       const { turnId: interrupted } = this.#state.open;
       refuseOutOfOrder(turnId, this.#state);
       refuseFullOutbox(this.place, this.#state);
@@ -117,10 +121,18 @@ export class InstanceWriter {
       const states = this.#planStates(extensionState, this.#state.statesAlone.unarchived);
       const commit = planCommit(this.#state, { log, delta, states, result, entry });
       const isLetter = result.error?.code === 'E_DEAD_LETTER' && entry;
-      const letter = isLetter ? planLetter(this.place, this.#state, entry.event, result.error?.message ?? '') : {};
+      const taken = takenBy(log);
+      const givenUp = isLetter && {
+        event: entry.event,
+        taken: taken.map(({ event }) => event),
+        reason: result.error?.message ?? '',
+      };
+      const letter = givenUp ? planLetter(this.place, this.#state, givenUp) : {};
       await this.#commitTurn(turnId, { ...commit, ...letter }, states, records);
       this.#turn = undefined;
-      this.place.finished.add(turnId, result, finishedUsage(commit));
+      const usage = finishedUsage(commit);
+      for (const { event } of taken) this.place.finished.add(turnIdOf(event.id), result, usage);
+      this.place.finished.add(turnId, result, usage);
       this.#maintainSoon();
     });
   }
@@ -181,9 +193,9 @@ export class InstanceWriter {
     }));
   }
 
-  /** The number of the last handled event. Its commit is durable. */
-  get handled(): number {
-    return this.#state.inbox;
+  /** How far the input is handled. The commits are durable. */
+  get handled(): HandledNumbers {
+    return { handled: this.#state.inbox, taken: this.#state.taken };
   }
 
   /** Lists the answers that were not fetched yet, oldest first. */
@@ -287,6 +299,7 @@ export class InstanceWriter {
       loadBase: () => this.#loadBase(version),
       log: log.map(({ record }) => record),
       ...(movedFrom && { movedFrom: movedFrom.name }),
+      isHandled: ({ seq, event }) => this.#state.isHandled(seq) || this.place.finished.has(turnIdOf(event.id)),
       extensionState: parseExtensions(this.#texts),
     };
   }

@@ -90,7 +90,7 @@ export interface Journal extends ConversationStore {
    */
   openInbox(): Promise<void>;
   /** Notes that the commit of an event's turn is durable, so that the event can be removed. */
-  handled(instance: AgentAddress, eventId: string): void;
+  handled(instance: AgentAddress, eventId: string, isTaken?: boolean): void;
   /** Takes the lock and repairs the files after a crash. The first `open` does the same. */
   recover(instance: AgentAddress): Promise<void>;
   /**
@@ -248,7 +248,7 @@ export async function openJournal(
     async openInbox() {
       await inbox.open();
     },
-    handled: (instance, eventId) => inbox.handled(instance, eventId),
+    handled: (instance, eventId, isTaken) => inbox.handled(instance, eventId, isTaken),
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {

@@ -10,7 +10,7 @@ import { together } from '../lines/together.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { readStates } from '../records/extension-files.ts';
 import { FinishedTurns } from '../records/finished-turns.ts';
-import { finishedTurn, LogState } from '../records/log-state.ts';
+import { finishedTurns, LogState } from '../records/log-state.ts';
 import type { InstanceMetadata } from '../records/metadata.ts';
 import { readBaseFile } from '../records/read-base.ts';
 import { readFinished } from '../records/read-finished.ts';
@@ -55,10 +55,7 @@ async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog)
   if (lostName !== undefined)
     throw await corruptStore(stored, paths.extension(lostName), 'its checksum does not match');
   const finished = new FinishedTurns(limits, await readFinished(stored, metadata.checkpoint));
-  for (const turn of turns) {
-    const ended = finishedTurn(turn);
-    if (ended) finished.add(...ended);
-  }
+  for (const turn of turns) for (const ended of finishedTurns(turn)) finished.add(...ended);
   await makeNamesDurable(stored);
   const log = await openLog(stored, pace, found);
   // A new segment has a first frame.

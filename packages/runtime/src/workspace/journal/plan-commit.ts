@@ -9,6 +9,7 @@ import type { BasePart, CommitEntry, StateChanges } from '../records/frame.ts';
 import type { LogState } from '../records/log-state.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
 import type { ForkOrigin, StoredResult } from '../records/metadata.ts';
+import { takenBy } from '../records/taken-by.ts';
 
 export interface TurnToCommit {
   readonly log: readonly LoggedRecord[];
@@ -29,6 +30,7 @@ export function planCommit(
 ): CommitEntry {
   const refer = referTo(log);
   const base = planBase(log, delta, refer);
+  const taken = takenBy(log).map(({ seq, event }) => [seq, event.id] as const);
   return {
     version: state.version + 1,
     result: typeof result === 'string' ? result : storeResult(result, refer),
@@ -37,6 +39,7 @@ export function planCommit(
     messages: (delta.type === 'rewrite' ? 0 : state.messages) + delta.messages.length,
     ...(base !== undefined && { base }),
     ...(entry && { inbox: entry.seq }),
+    ...(taken.length > 0 && { taken }),
     ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
     ...(states.changes && { states: states.changes }),
   };

@@ -3,6 +3,7 @@
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { countsOf, currentEntry, type InstanceCounts, type InstanceIndex } from '../records/instance-index.ts';
+import type { HandledNumbers } from '../records/log-state.ts';
 import { readState } from '../records/read-log.ts';
 
 export interface InstanceSummary {
@@ -18,17 +19,17 @@ export interface InstanceSummary {
 }
 
 /**
- * Reads the summary; all counts are 0 when the instance does not exist. `pendingAfter` lists the pending events above a
- * number. If the index has an entry for the files as they are, only the inbox is read. **Errors** — `E_STORE_CORRUPT`,
+ * Reads the summary; all counts are 0 when the instance does not exist. `pendingAfter` lists the events that are
+ * not handled. If the index has an entry for the files as they are, only the inbox is read. **Errors** — `E_STORE_CORRUPT`,
  * `E_STORE_READ`, `E_STORE_INSTANCE`, …
  */
 export async function readSummary(
   stored: StoredInstance,
-  pendingAfter: (handled: number) => Promise<readonly unknown[]>,
+  pendingAfter: (handled: HandledNumbers) => Promise<readonly unknown[]>,
   index: InstanceIndex = new Map(),
 ): Promise<InstanceSummary> {
   const counts = (await currentEntry(stored, index)) ?? (await readCounts(stored));
-  const { length: pending } = await pendingAfter(counts?.inbox ?? 0);
+  const { length: pending } = await pendingAfter({ handled: counts?.inbox ?? 0, taken: counts?.taken ?? [] });
   if (!counts) return { messages: 0, pending, deadLetters: 0 };
   const { messages, deadLetters, createdAt, updatedAt } = counts;
   return { messages, pending, deadLetters, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };

@@ -34,6 +34,12 @@ export class FinishedTurns {
     return this.#results.get(turnId)?.turn[2];
   }
 
+  /** Returns the other ids with the result of this turn: those of the events that it has taken. */
+  alsoOf(turnId: string): readonly string[] {
+    const ids = [...this.#results.keys()];
+    return ids.filter((id) => id !== turnId && this.#results.get(id)?.turn[1].turnId === turnId);
+  }
+
   /** Returns the newest results within these limits, oldest first; at least the newest one. */
   newest(most: number, mostBytes: number): readonly FinishedTurn[] {
     let left = mostBytes;

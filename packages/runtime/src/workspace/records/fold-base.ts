@@ -16,7 +16,7 @@ export function foldTurn(base: MessageList, { log, commit }: Pick<CommittedTurn,
   for (const part of parts) {
     const message = typeof part === 'number' ? messageOf(log, part) : reviveMessage(part);
     if (!message) throw new Error(`record ${JSON.stringify(part)} has no message`);
-    list.apply({ type: 'append', message }, undefined);
+    list.apply({ type: 'append', message });
   }
   return list;
 }
@@ -48,11 +48,11 @@ export function countedEvents(
 }
 
 function foldEvents(base: MessageList, log: readonly LoggedRecord[]): MessageList {
-  let inputId: string | undefined;
+  let inputIds: readonly string[] = [];
   for (const { event, isInput } of countedEvents(log)) {
-    if (isInput && event.type === 'append') inputId = event.message.id;
-    base.apply(event, inputId);
-    inputId = followReplace(inputId, event);
+    if (isInput && event.type === 'append') inputIds = [...inputIds, event.message.id];
+    base.apply(event, inputIds);
+    inputIds = followReplace(inputIds, event);
   }
   return base;
 }

@@ -70,13 +70,17 @@ export interface CommitEntry {
    * change the base. An object has messages that the events do not explain.
    */
   readonly base?: 'rewrite' | { readonly type: 'append' | 'rewrite'; readonly parts: readonly BasePart[] };
-  /** The number of the last inbox line that was handled. */
+  /** The number of the last inbox line that was handled. All lines before it are handled, too. */
   readonly inbox?: number;
+  /** The events that the turn has taken while it ran, with their numbers. Events before them may still be pending. */
+  readonly taken?: readonly TakenEvent[];
   readonly states?: StateChanges;
   /** The caller that waits for the answer. */
   readonly replyTo?: ReplyAddress;
   /** The dead letter of the event that the turn gave up. */
   readonly letter?: JsonValue;
+  /** The dead letters of the events that the given up turn had taken. */
+  readonly lettersOfTaken?: readonly JsonValue[];
   readonly answers?: {
     readonly added?: readonly { key: string; value: JsonValue }[];
     readonly removed?: readonly string[];
@@ -86,6 +90,9 @@ export interface CommitEntry {
   /** The interrupted turn whose records do not count any more. */
   readonly drops?: string;
 }
+
+/** The number of an event in the inbox, and its id. */
+export type TakenEvent = readonly [seq: number, eventId: string];
 
 /** The number of the record that has the message, or the message. */
 export type BasePart = number | StoredMessage;

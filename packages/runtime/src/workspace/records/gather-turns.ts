@@ -6,6 +6,7 @@
  */
 import type { CommitEntry, Frame, TurnNode } from './frame.ts';
 import { type LoggedRecord, readRecord } from './logged-record.ts';
+import { takenBy } from './taken-by.ts';
 import { planAfter, type RecordContext, restoreRecords } from './short-record.ts';
 
 /** A committed turn, reset or fork. */
@@ -21,6 +22,8 @@ export class GatheredTurn {
   turnId: string | undefined;
   /** The number of the turn's event in the inbox, if the event came through it. */
   input: number | undefined;
+  /** The highest number of an event that the turn has taken; 0 when there is none. */
+  lastTaken = 0;
   log: LoggedRecord[] = [];
   /** The nodes that ran the turn, each once; the last one is the newest. */
   nodes: readonly TurnNode[] = [];
@@ -59,6 +62,7 @@ export class GatheredTurn {
     this.input ??= input;
     if (node) this.nodes = [...this.nodes.filter((each) => !isSame(each, node)), node];
     this.log.push(...records);
+    this.lastTaken = Math.max(this.lastTaken, ...takenBy(records).map((taken) => taken.seq));
     this.#plan = planAfter(records, this.#plan);
     if (commit === undefined) return undefined;
     const { log } = this;
@@ -69,6 +73,7 @@ export class GatheredTurn {
   clear(): void {
     this.turnId = undefined;
     this.input = undefined;
+    this.lastTaken = 0;
     this.log = [];
     this.nodes = [];
     this.#plan = undefined;

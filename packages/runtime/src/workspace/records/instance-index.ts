@@ -19,6 +19,8 @@ export interface InstanceCounts {
   readonly deadLetters: number;
   /** The number of the last handled event. */
   readonly inbox: number;
+  /** The numbers above `inbox` of events that turns have taken. Absent when there are none. */
+  readonly taken?: readonly number[];
   readonly createdAt: string;
   readonly updatedAt: number;
 }
@@ -32,8 +34,9 @@ const NEWLINE = 0x0a;
 /** The lines of the index by the name of the instance's folder; for each name, the newest line. */
 export type InstanceIndex = ReadonlyMap<string, IndexEntry>;
 
-export function countsOf({ messages, letters, inbox, updatedAt }: LogState, createdAt: string): InstanceCounts {
-  return { messages, deadLetters: letters.size, inbox, createdAt, updatedAt };
+export function countsOf(state: LogState, createdAt: string): InstanceCounts {
+  const { messages, letters, inbox, taken, updatedAt } = state;
+  return { messages, deadLetters: letters.size, inbox, ...(taken.length > 0 && { taken }), createdAt, updatedAt };
 }
 
 /** The time of a file has ticks. A file that changed within this time may change again without another time. */

@@ -5,7 +5,8 @@ import { reviveMessage } from '../../messages/message-text.ts';
 import { usageOf } from '../../usage/count-turn.ts';
 import { SpendingSum } from '../../usage/spending.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
-import { type CommitEntry, countNumbers, type Frame } from './frame.ts';
+import { turnIdOf } from '../../ports/ids.ts';
+import { type CommitEntry, countNumbers, type Frame, type TakenEvent } from './frame.ts';
 import { type CommittedTurn, GatheredTurn } from './gather-turns.ts';
 import type { LoggedRecord } from './logged-record.ts';
 import type { Checkpoint, FileMark } from './metadata.ts';
@@ -15,6 +16,16 @@ import { encodeReply } from './reply.ts';
 /** The number of fetched answers whose keys are kept, so that they are not added again. */
 const ANSWERS_REMEMBERED = 256;
 
+/** The input that is handled. */
+export interface HandledNumbers {
+  /** The number up to which all input is handled; 0 when there is none. */
+  readonly handled: number;
+  /** The numbers above `handled` of input that turns have taken while they ran. */
+  readonly taken: readonly number[];
+}
+
+export const NOTHING_HANDLED: HandledNumbers = { handled: 0, taken: [] };
+
 export class LogState {
   /** The number of the last record or commit. */
   seq: number;
@@ -22,7 +33,10 @@ export class LogState {
   status: Checkpoint['status'];
   updatedAt: number;
   messages: number;
+  /** The number up to which all input is handled. */
   inbox: number;
+  /** The numbers above `inbox` of input that committed turns have taken, in order. */
+  taken: readonly number[];
   statesAlone: { readonly count: number; readonly unarchived: readonly string[] };
   /** The states by extension name: JSON texts, or the marks of their files. */
   readonly states: Map<string, string | FileMark>;
@@ -46,6 +60,7 @@ export class LogState {
     this.updatedAt = updatedAt;
     this.messages = messages;
     this.inbox = inbox;
+    this.taken = checkpoint.taken ?? [];
     this.statesAlone = statesAlone;
     this.states = new Map(Object.entries(checkpoint.extensions));
     this.answers = new Map(checkpoint.answers.map(({ key, value }) => [key, value]));
@@ -69,10 +84,11 @@ export class LogState {
 
   /** Applies a commit. `turn`: the committed turn, if the commit is one of a turn. */
   applyCommit(commit: CommitEntry, turn: CommittedTurn | undefined): void {
-    const { version, messages, inbox, result, letter, lettersRemoved = [] } = commit;
+    const { version, messages, inbox, result, letter, lettersOfTaken = [], lettersRemoved = [] } = commit;
     this.version = version ?? this.version;
     this.messages = messages ?? this.messages;
     this.inbox = inbox ?? this.inbox;
+    this.#takeInput(commit.taken);
     this.#applyStates(commit, turn !== undefined);
     if (turn) this.updatedAt = turn.at;
     if (turn) this.status = typeof result === 'object' && result.finishReason === 'error' ? 'failed' : 'idle';
@@ -80,6 +96,12 @@ export class LogState {
     if (this.keepsAnswers) this.spent.add(commit.spent ?? []);
     for (const id of lettersRemoved) this.letters.delete(id);
     if (letter !== undefined) this.letters.set(letterKey(letter), letter);
+    for (const each of lettersOfTaken) this.letters.set(letterKey(each), each);
+  }
+
+  /** Returns true if a committed turn has handled the input with this number. */
+  isHandled(seq: number): boolean {
+    return seq <= this.inbox || this.taken.includes(seq);
   }
 
   get answerEntries(): readonly QueueEntry[] {
@@ -88,6 +110,10 @@ export class LogState {
 
   get letterEntries(): readonly QueueEntry[] {
     return Array.from(this.letters, ([key, value]) => ({ key, value }));
+  }
+
+  #takeInput(taken: CommitEntry['taken'] = []): void {
+    if (taken.length + this.taken.length > 0) ({ inbox: this.inbox, taken: this.taken } = inputAfter(this, taken));
   }
 
   #applyStates({ states }: CommitEntry, isTurn: boolean): void {
@@ -121,6 +147,17 @@ function replyOf({ commit }: CommittedTurn, replyTo: ReplyAddress, result: TurnR
   return encodeReply({ replyTo, result, ...replyUsage(commit) });
 }
 
+/** Returns how far the input is handled, when turns have also taken these events. */
+export function inputAfter(
+  { inbox, taken: before }: Pick<LogState, 'inbox' | 'taken'>,
+  taken: readonly TakenEvent[],
+): Pick<LogState, 'inbox' | 'taken'> {
+  const numbers = new Set([...before, ...taken.map(([seq]) => seq)]);
+  let last = inbox;
+  while (numbers.has(last + 1)) last += 1;
+  return { inbox: last, taken: [...numbers].filter((seq) => seq > last).toSorted((one, other) => one - other) };
+}
+
 /** Returns the result of a turn. Returns `undefined` for a commit that was not a turn. */
 export function resultOf({ turnId, log, commit }: CommittedTurn): TurnResult | undefined {
   if (typeof commit.result !== 'object') return undefined;
@@ -132,10 +169,16 @@ export function resultOf({ turnId, log, commit }: CommittedTurn): TurnResult | u
   return message && { ...result, responseMessage: message };
 }
 
-/** Returns the turn id, the result and the tokens of a turn. Returns `undefined` for a commit that was not a turn. */
-export function finishedTurn(turn: CommittedTurn): FinishedTurn | undefined {
+/**
+ * Returns the end of a turn under its id, and under those of the events that it has taken. Empty for a commit that was not a
+ * turn.
+ */
+export function finishedTurns(turn: CommittedTurn): readonly FinishedTurn[] {
   const result = resultOf(turn);
-  return result && [turn.turnId, result, finishedUsage(turn.commit)];
+  if (!result) return [];
+  const usage = finishedUsage(turn.commit);
+  const also = turn.commit.taken?.map(([, eventId]) => turnIdOf(eventId)) ?? [];
+  return [...also, turn.turnId].map((turnId) => [turnId, result, usage]);
 }
 
 /** Returns the tokens and the steps of a committed turn. */

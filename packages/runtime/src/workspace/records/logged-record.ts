@@ -1,7 +1,7 @@
 /** The records of a turn, as they are in a frame of the log. */
-import type { MessageEvent } from '@goondan/types';
-import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
-import { encodeMessage, reviveEvent, type StoredMessageEvent } from '../../messages/message-text.ts';
+import type { AgentEvent, MessageEvent } from '@goondan/types';
+import type { TakenInput, TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import { encodeMessage, reviveEvent, type Stored, type StoredMessageEvent } from '../../messages/message-text.ts';
 
 type MessageRecord = Extract<TurnRecord, { type: 'message' }>;
 
@@ -38,9 +38,13 @@ export interface StoredMessageRecord {
   readonly step?: string;
   readonly author: MessageRecord['author'];
   readonly event: StoredMessageEvent;
+  readonly took?: StoredTaken;
   readonly origin?: EventOrigin;
   readonly void?: true;
 }
+
+/** A taken input as JSON. */
+export type StoredTaken = Omit<TakenInput, 'event'> & { readonly event: Stored<AgentEvent> };
 
 /** A record as JSON. Only message records contain a date. */
 export type StoredRecord = StoredMessageRecord | Exclude<TurnRecord, MessageRecord>;
@@ -51,8 +55,8 @@ export function encodeRecord(
   more: Pick<StoredMessageRecord, 'at' | 'origin' | 'void'> = {},
 ): string {
   if (record.type !== 'message') return JSON.stringify(record);
-  const { type, event, author, stepId: step } = record;
-  const head = JSON.stringify({ type, step, author, ...more });
+  const { type, event, author, stepId: step, took } = record;
+  const head = JSON.stringify({ type, step, author, took, ...more });
   return `${head.slice(0, -1)},"event":${encodeEvent(event)}}`;
 }
 
@@ -66,12 +70,13 @@ export function encodeEvent(event: MessageEvent): string {
 /** Reads a record. `seq`: its number. `at`: the time of its frame. */
 export function readRecord(stored: StoredRecord, seq: number, at: number): LoggedRecord {
   if (stored.type !== 'message') return { seq, at, record: stored };
-  const { author, event, step, origin, void: isVoid } = stored;
+  const { author, event, step, took, origin, void: isVoid } = stored;
   const record = {
     type: 'message',
     event: reviveEvent(event),
     author,
     ...(step === undefined ? {} : { stepId: step }),
+    ...(took && { took: { ...took, event: { ...took.event, createdAt: new Date(took.event.createdAt) } } }),
   } as const;
   return { seq, at: stored.at ?? at, record, ...(origin && { origin }), ...(isVoid && { isVoid }) };
 }

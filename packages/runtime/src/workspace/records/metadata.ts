@@ -42,6 +42,8 @@ export interface Checkpoint {
   readonly messages: number;
   /** The number of the last inbox line that a committed turn handled. */
   readonly inbox: number;
+  /** The numbers above `inbox` of lines that committed turns have taken. Absent when there are none. */
+  readonly taken?: readonly number[];
   /** The marks of the state files, by extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
   /** Commits of states alone: their number, and the extensions that they changed since the last turn. */

@@ -4,7 +4,7 @@ import { corruptStore } from '../lines/corrupt-store.ts';
 import { decodeFrame, type Frame } from './frame.ts';
 import { GatheredTurn } from './gather-turns.ts';
 import type { FinishedTurn } from './finished-turns.ts';
-import { finishedTurn } from './log-state.ts';
+import { finishedTurns } from './log-state.ts';
 import type { Checkpoint } from './metadata.ts';
 import { listSegments } from './segments.ts';
 
@@ -58,7 +58,6 @@ function resultsIn(frames: readonly Frame[]): FinishedTurn[] {
   return frames.flatMap((frame) => {
     const turn = gathered.add(frame);
     // The response may be in a frame before the part that was read; the result is then not known.
-    const finished = turn && finishedTurn(turn);
-    return finished ? [finished] : [];
+    return turn ? finishedTurns(turn) : [];
   });
 }

@@ -6,7 +6,7 @@ import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { isLastEpoch } from '../lock/acquire-lock.ts';
 import type { CommittedTurn } from './gather-turns.ts';
-import { LogState } from './log-state.ts';
+import { type HandledNumbers, LogState, NOTHING_HANDLED } from './log-state.ts';
 import type { Checkpoint, InstanceMetadata } from './metadata.ts';
 import { readFrames, type ReadFrames } from './read-frames.ts';
 import { type FoundMetadata, readOwnMetadata } from './read-metadata.ts';
@@ -70,9 +70,10 @@ export async function corruptLog(stored: StoredInstance, { path, problem }: LogD
   return corruptStore(stored, path, problem);
 }
 
-/** Reads the number of the last handled event; 0 when there is none. */
-export async function handledUpTo(stored: StoredInstance): Promise<number> {
-  return (await readState(stored))?.state.inbox ?? 0;
+/** Reads which input of an instance is handled. */
+export async function readHandledNumbers(stored: StoredInstance): Promise<HandledNumbers> {
+  const state = (await readState(stored))?.state;
+  return state ? { handled: state.inbox, taken: state.taken } : NOTHING_HANDLED;
 }
 
 async function readTail(stored: StoredInstance, found: FoundMetadata): Promise<ReadLog> {

@@ -13,13 +13,14 @@
  * | the plan of the record before            | left out; `null` if there is none any more                      |
  * | the reply of a model, in an effect       | `contentOf`: the message with it, so many records later         |
  * | a result, in a step                      | a number: the effect with it is so many records before the step |
+ * | the text of an input that the turn took  | left out, because the message has it                            |
  */
 import type { JsonValue, Message, MessageSource } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { isSameJson } from '../../json/same-json.ts';
 import { encodeData, type StoredMessage } from '../../messages/message-text.ts';
-import { encodeEvent, type StoredMessageRecord, type StoredRecord } from './logged-record.ts';
+import { encodeEvent, type StoredMessageRecord, type StoredRecord, type StoredTaken } from './logged-record.ts';
 
 type RecordOf<Type extends TurnRecord['type']> = Extract<TurnRecord, { type: Type }>;
 
@@ -40,6 +41,7 @@ interface ShortMessageRecord {
   readonly append?: ShortMessage;
   /** Every event except `append`. */
   readonly event?: StoredMessageRecord['event'];
+  readonly took?: StoredTaken;
 }
 
 interface ShortEffect extends Omit<RecordOf<'effect'>, 'type' | 'outcome'> {
@@ -121,11 +123,18 @@ function shorten(record: TurnRecord, frame: ShortenedFrame, index: number): stri
   }
 }
 
-function shortenMessageRecord({ event, author, stepId }: RecordOf<'message'>, turn: string): string {
+function shortenMessageRecord({ event, author, stepId, took }: RecordOf<'message'>, turn: string): string {
   const step = stepId === undefined ? '' : `,"step":${indexOf(stepId, turn) ?? JSON.stringify(stepId)}`;
   const head = `{"is":"message"${step},"author":${JSON.stringify(author)}`;
   if (event.type !== 'append') return `${head},"event":${encodeEvent(event)}}`;
-  return `${head},"append":${shortenMessage(event.message, turn, stepId)}}`;
+  return `${head},"append":${shortenMessage(event.message, turn, stepId)}${shortenTaken(took, event.message)}}`;
+}
+
+/** Makes the text of the field, with a comma before it. */
+function shortenTaken(took: RecordOf<'message'>['took'], { data: { content } }: Message): string {
+  if (took === undefined) return '';
+  const isSame = took.event.input === content;
+  return `,"took":${JSON.stringify(isSame ? { ...took, event: { ...took.event, input: undefined } } : took)}`;
 }
 
 function shortenMessage(message: Message, turn: string, stepId: string | undefined): string {
@@ -251,7 +260,8 @@ function restore(short: ShortRecord, context: RecordContext): StoredRecord {
   }
 }
 
-function restoreMessageRecord({ step, author, append, event }: ShortMessageRecord, turn: string): StoredMessageRecord {
+function restoreMessageRecord(short: ShortMessageRecord, turn: string): StoredMessageRecord {
+  const { step, author, append, event, took } = short;
   const stepId = typeof step === 'number' ? stepIdOf(step, turn) : step;
   const restored = append ? ({ type: 'append', message: restoreMessage(append, turn, stepId) } as const) : event;
   // Safe: a short record has one of the two.
@@ -260,7 +270,14 @@ function restoreMessageRecord({ step, author, append, event }: ShortMessageRecor
     ...(stepId !== undefined && { step: stepId }),
     author,
     event: restored as StoredMessageRecord['event'],
+    ...(took && { took: restoreTaken(took, append) }),
   };
+}
+
+function restoreTaken(took: StoredTaken, append: ShortMessage | undefined): StoredTaken {
+  const content = append?.data.content;
+  if (took.event.input !== undefined || typeof content !== 'string') return took;
+  return { ...took, event: { ...took.event, input: content } };
 }
 
 function restoreMessage(short: ShortMessage, turn: string, stepId: string | undefined): StoredMessage {

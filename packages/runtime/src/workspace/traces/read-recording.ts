@@ -7,11 +7,13 @@ import { GoondanError, type JsonValue, type MessageEvent } from '@goondan/types'
 import { shortTurnId } from '../../ports/turn-ids.ts';
 import { assembleRecording, type RecordedRun } from '../../trace/assemble-recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
+import type { TakenInput } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
 import type { ConversationAt } from '../history/read-conversation-at.ts';
 import type { HistorySource } from '../history/read-history.ts';
 import type { StorePlace } from '../layout/instance-paths.ts';
+import type { StoredTaken } from '../records/logged-record.ts';
 import { findTurn } from './find-turn.ts';
 import { traceFiles, type TraceSource } from './trace-source.ts';
 
@@ -30,6 +32,8 @@ export interface KeptRun extends RecordedRun {
   readonly events: readonly StoredMessageEvent[];
   /** The creation times of the turn's messages that existed at the end of this run, by message id. */
   readonly times: Readonly<Record<string, string>>;
+  /** The inputs of other events that the turn took in this run, in order. */
+  readonly taken: readonly StoredTaken[];
 }
 
 /**
@@ -76,12 +80,19 @@ async function readAround(
 }
 
 function keptRun(run: RecordedRun, after: RecordedRun | undefined, { events }: ArchivedTurn): KeptRun {
-  const counted = events.filter(({ counts }) => counts).slice(0, run.recording?.resumePoint?.events ?? 0);
+  const all = events.filter(({ counts }) => counts);
+  const before = run.recording?.resumePoint?.events ?? 0;
+  const counted = all.slice(0, before);
   const end = after === undefined ? Number.POSITIVE_INFINITY : Date.parse(after.startedAt);
   // A later run creates a message again with the same id, so only messages created by the end of this run are used.
   const made = events.flatMap(({ event, at }) => (at.getTime() <= end && 'message' in event ? [event.message] : []));
   const times = Object.fromEntries(made.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
-  return { ...run, events: counted.map(({ event }) => storedEvent(event)), times };
+  const taken = all.slice(before).flatMap(({ took, at }) => (took && at.getTime() <= end ? [storedTaken(took)] : []));
+  return { ...run, events: counted.map(({ event }) => storedEvent(event)), times, taken };
+}
+
+function storedTaken({ event, ...taken }: TakenInput): StoredTaken {
+  return { ...taken, event: { ...event, createdAt: event.createdAt.toISOString() } };
 }
 
 function storedEvent(event: MessageEvent): StoredMessageEvent {

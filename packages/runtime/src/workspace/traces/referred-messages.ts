@@ -107,9 +107,9 @@ export class ReferredMessages {
     const authors = new Map(base.map((each) => [each.message, foundOf(each)]));
     const counted = MessageList.of(base.map(({ message }) => message));
     let dropped: { readonly list: MessageList; readonly stepId: string | undefined } | undefined;
-    let inputId: string | undefined;
+    let inputIds: readonly string[] = [];
     const apply = (list: MessageList, event: MessageEvent) => {
-      list.apply(event, inputId);
+      list.apply(event, inputIds);
       this.#lookIn(list, authors);
     };
     this.#lookIn(counted, authors);
@@ -117,10 +117,10 @@ export class ReferredMessages {
       const { event, author, counts } = archived;
       const found = foundIn(turnId, archived);
       if (found !== undefined && 'message' in event) authors.set(event.message, found);
-      if (author.kind === 'input' && event.type === 'append') inputId = event.message.id;
+      if (author.kind === 'input' && event.type === 'append') inputIds = [...inputIds, event.message.id];
       if (counts) {
         apply(counted, event);
-        inputId = followReplace(inputId, event);
+        inputIds = followReplace(inputIds, event);
         dropped = undefined;
         continue;
       }

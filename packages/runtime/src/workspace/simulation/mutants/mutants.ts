@@ -179,7 +179,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'remove the input of a turn that truncates',
     file: 'records/fold-base.ts',
-    find: `if (isInput && event.type === 'append') inputId = event.message.id;`,
+    find: `if (isInput && event.type === 'append') inputIds = [...inputIds, event.message.id];`,
     replace: '',
     seed: 9,
   },

@@ -1,0 +1,43 @@
+/** Hands events to a running turn, which may take their inputs between two steps (invariant 18 of the machine). */
+import type { AgentEvent } from '@goondan/types';
+import type { InstanceAction, InstanceState, QueuedEvent } from './instance-state.ts';
+import { hasTurn } from './instance-step.ts';
+
+/**
+ * Returns true if the event is for a running turn. An agent that waits for an answer gets a turn of its own, and so does an
+ * event that demands an answer with a schema.
+ */
+export function isForRunningTurn({ delivery, input, content, output, replyTo }: AgentEvent): boolean {
+  const hasMessage = input !== undefined || (content?.length ?? 0) > 0;
+  return delivery === 'now' && hasMessage && output === undefined && replyTo === undefined;
+}
+
+/** Hands the running turn all events that are for it. The process ignores an event that its turn has taken already. */
+export function steerAll(state: InstanceState): InstanceAction[] {
+  return state.queue.slice(1).flatMap((queued) => steer(state, queued));
+}
+
+/**
+ * Hands the running turn an event, if the event is for it. An event that is cancelled, or whose own turn has run before,
+ * waits for its own turn.
+ */
+export function steer(
+  state: InstanceState,
+  { seq, event, crashes, cancelled, isExcused }: QueuedEvent,
+): InstanceAction[] {
+  const { phase, takesAhead, spawned: process } = state;
+  const hasRun = crashes > 0 || isExcused === true;
+  const isTaken = hasTurn(phase) && phase.name !== 'killed' && takesAhead === true && isForRunningTurn(event);
+  return isTaken && !hasRun && cancelled === undefined && seq > 0 ? [{ type: 'turn.steer', process, seq, event }] : [];
+}
+
+/** Tells the process about cancelled events that the turn may have taken before it was interrupted. */
+export function tellCancelled({ queue, spawned: process }: InstanceState): InstanceAction[] {
+  return queue
+    .slice(1)
+    .flatMap(({ event, cancelled: reason }) =>
+      reason !== undefined && isForRunningTurn(event)
+        ? [{ type: 'turn.cancel' as const, process, eventId: event.id, reason }]
+        : [],
+    );
+}

@@ -1,0 +1,160 @@
+/** Input that a running turn took is handled, and the input before it is not. */
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
+import type { Fs } from '../../ports/fs.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+import { runSteeredTurn } from '../simulation/steered-turn.ts';
+import { InstanceInbox } from './instance-inbox.ts';
+
+const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
+const coder = at('default');
+const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
+const open = (fs: Fs, life: number, limits: Partial<StoreLimits> = {}) =>
+  openJournal(simulatedMachine(fs, life), simulatedLocation, { ...defaultLimits, ...limits });
+
+/** Accepts the events `s`, `a` and `n`, and runs the turn of `s`, which takes `n`. */
+async function overtake(journal: Journal): Promise<void> {
+  for (const id of ['s', 'a', 'n']) await journal.accept(coder, simpleEvent(id));
+  await runSteeredTurn(journal, coder, 's', ['n']);
+}
+
+describe('the input before a taken one', () => {
+  test('Y-08 stays pending, also after a restart, and is handled once', async () => {
+    const disk = SimulatedDisk.empty();
+    let journal = await open(disk, 1);
+    await overtake(journal);
+    expect(ids(await journal.pending(coder))).toEqual(['a']);
+    await journal.close();
+    const reader = await open(disk, 100);
+    // The list reads the index, so the summary reads no log.
+    expect(await reader.instances()).toEqual([coder]);
+    expect((await reader.summary(coder)).pending).toBe(1);
+    journal = await open(disk, 2);
+    await journal.openInbox();
+    expect(ids(await journal.pending(coder))).toEqual(['a']);
+    expect((await journal.summary(coder)).pending).toBe(1);
+    await runSimpleTurn(journal, coder, 'a');
+    await journal.close();
+    journal = await open(disk, 3);
+    await journal.openInbox();
+    expect(ids(await journal.pending(coder))).toEqual([]);
+    const inputs = (await journal.read(coder)).messages.filter(({ id }) => id.startsWith('input-'));
+    expect(inputs.map(({ id }) => id)).toEqual(['input-s', 'input-n', 'input-a']);
+  });
+
+  test('Y-08 stays pending when the taken one is delivered again, or sent as a turn of its own', async () => {
+    const disk = SimulatedDisk.empty();
+    let journal = await open(disk, 1);
+    await overtake(journal);
+    for (const life of [1, 2, 3]) {
+      // The first process is killed, and the second one closes its files.
+      if (life === 3) await journal.close();
+      if (life > 1) journal = await open(disk, life);
+      await journal.openInbox();
+      expect(await journal.accept(coder, simpleEvent('n'))).toEqual({ accepted: true, duplicate: true });
+      expect(await journal.cancel(coder, 'n', 'too late')).toBe(false);
+      const opened = await journal.open(coder, 'turn-n', { seq: 3, event: simpleEvent('n') });
+      expect(opened.finished).toMatchObject({ turnId: 'turn-s' });
+      expect((await journal.open(coder, 'turn-s', { seq: 1, event: simpleEvent('s') })).finishedAlso).toEqual(['n']);
+      expect(opened.isHandled({ seq: 3, event: simpleEvent('n') })).toBe(true);
+      expect(opened.isHandled({ seq: 2, event: simpleEvent('a') })).toBe(false);
+      expect(ids(await journal.pending(coder))).toEqual(['a']);
+    }
+  });
+
+  test('Y-08 stays in the log over compactions, without a gap in the numbers', async () => {
+    const disk = SimulatedDisk.empty();
+    const short = { inboxCompactionBytes: 600 };
+    let journal = await open(disk, 1, short);
+    await overtake(journal);
+    for (const life of [2, 3, 4]) {
+      for (let index = 0; index < 10; index += 1) {
+        const id = `busy-${life}-${index}`;
+        await journal.accept(at('busy'), simpleEvent(id));
+        await runSimpleTurn(journal, at('busy'), id);
+      }
+      await journal.close();
+      journal = await open(disk, life, short);
+      await journal.openInbox();
+      expect(ids(await journal.pending(coder))).toEqual(['a']);
+    }
+    expect(await journal.accept(coder, simpleEvent('b'))).toMatchObject({ seq: 4 });
+    await runSimpleTurn(journal, coder, 'a');
+    await runSimpleTurn(journal, coder, 'b');
+    expect(ids(await journal.pending(coder))).toEqual([]);
+  });
+});
+
+test('Y-08 a taken event is known as handled when its line has left the log, also after a kill', async () => {
+  const disk = SimulatedDisk.empty();
+  const short = { inboxCompactionBytes: 600 };
+  let journal = await open(disk, 1, short);
+  await overtake(journal);
+  await runSimpleTurn(journal, coder, 'a');
+  for (const life of [2, 3]) {
+    for (let index = 0; index < 10; index += 1) {
+      await journal.accept(at('busy'), simpleEvent(`busy-${life}-${index}`));
+      await runSimpleTurn(journal, at('busy'), `busy-${life}-${index}`);
+    }
+    journal = await open(disk, life, short);
+    await journal.openInbox();
+    expect(await journal.accept(coder, simpleEvent('n'))).toEqual({ accepted: true, duplicate: true });
+  }
+});
+
+test('Y-08 a number between two handled ones that belonged to a cancel mark is not missed when the log has forgotten it', async () => {
+  const disk = SimulatedDisk.empty();
+  const few = { inboxIds: 2, inboxCompactionBytes: 600 };
+  let journal = await open(disk, 1, few);
+  await journal.accept(coder, simpleEvent('s'));
+  await journal.cancel(coder, 's', 'enough');
+  await journal.accept(coder, simpleEvent('n'));
+  await runSteeredTurn(journal, coder, 's', ['n']);
+  for (const life of [2, 3, 4]) {
+    for (let index = 0; index < 10; index += 1) {
+      const key = at(`other-${life}-${index}`);
+      await journal.accept(key, simpleEvent('x'));
+      await runSimpleTurn(journal, key, 'x');
+    }
+    await journal.close();
+    journal = await open(disk, life, few);
+    await journal.openInbox();
+    const id = `later-${life}`;
+    expect(await journal.accept(coder, simpleEvent(id))).toMatchObject({ duplicate: false });
+    expect(ids(await journal.pending(coder))).toContain(id);
+    // The reader of another process sees the same.
+    const reader = await open(disk, 100 + life, few);
+    expect(ids(await reader.pending(coder))).toContain(id);
+  }
+});
+
+test('Y-08 the inbox of an instance lists exactly the lines that no turn has handled, whatever turns take', () => {
+  const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 12 }), numbers, numbers, (handled, first, second) => {
+      const inbox = new InstanceInbox(coder);
+      for (let seq = 1; seq <= 12; seq += 1)
+        inbox.add(seq, { payload: { event: simpleEvent(`e${seq}`) }, segment: 1, bytes: 1 });
+      const isPending = (taken: readonly number[]) => (seq: number) => seq > handled && !taken.includes(seq);
+      const all = Array.from({ length: 12 }, (_, index) => index + 1);
+      inbox.commit({ handled, taken: first });
+      expect(inbox.entries().map(({ seq }) => seq)).toEqual(all.filter(isPending(first)));
+      expect(inbox.lines.size).toBe(12);
+      const told = inbox.settle({ handled, taken: [...first, ...second] });
+      const pending = all.filter(isPending([...first, ...second]));
+      expect(inbox.entries().map(({ seq }) => seq)).toEqual(pending);
+      expect(new Set(told)).toEqual(new Set(all.filter((seq) => !pending.includes(seq)).map((seq) => `e${seq}`)));
+      // A line stays until all lines before it are handled.
+      expect([...inbox.lines.keys()]).toEqual(all.filter((seq) => seq >= (pending[0] ?? 13)));
+      expect(inbox).toMatchObject({ events: inbox.lines.size, bytes: inbox.lines.size, isEmpty: pending.length === 0 });
+      expect(inbox.problem({ handled, taken: [...first, ...second] })).toBeUndefined();
+    }),
+    { numRuns: samples(500) },
+  );
+});
