@@ -14,7 +14,8 @@ export function addSendCommand(program: GdnCommand): void {
     .description(
       'Sends an input to an agent of a running swarm. The command returns as soon as the input is on disk; from then on ' +
         'the input will be handled, even after a crash. With --wait it prints the answer, as `gdn run` does, and Ctrl-C ' +
-        'cancels the turn.',
+        'cancels the turn. With --now the input is for the turn that runs now: the model sees it before its next step. If ' +
+        'no turn runs, or the turn ends first, the input has a turn of its own.',
     )
     .requiredOption('--input <text>', 'the input; - reads standard input', checkInput)
     .option('--schema <file>', 'demand an answer that fits this JSON Schema (JSON or YAML)')
@@ -22,12 +23,14 @@ export function addSendCommand(program: GdnCommand): void {
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--id <id>', 'an id for the input; inputs with the same id are handled only once')
+    .option('--now', 'for the running turn, before its next step')
     .option('--wait', 'wait for the answer')
     .swarmOptions()
     .examples(
       'gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait',
       'gdn send --bundle my-swarm --input "Which city is the largest?" --schema city.schema.json --wait',
       'gdn send --input "Compare these." --file one.png --file two.png --wait',
+      'gdn send --bundle my-swarm --agent assistant --input "Only the tests, please" --now',
     )
     .runs(send);
 }
@@ -38,6 +41,7 @@ async function send(
     readonly schema?: string;
     readonly file?: readonly string[];
     readonly id?: string;
+    readonly now?: boolean;
     readonly wait?: boolean;
   },
   terminal: Terminal,
@@ -49,7 +53,7 @@ async function send(
     import('../read-files.ts'),
     import('../caller-trace.ts'),
   ]);
-  const { id, file = [], json = false, wait = false } = options;
+  const { id, file = [], json = false, now = false, wait = false } = options;
   const demanded = await readDemanded(options.schema);
   const swarm = await reachSwarm(options, undefined, (place) => warnImported(place, terminal));
   const delivery = {
@@ -58,6 +62,7 @@ async function send(
     ...addressIn(options),
     ...(id === undefined ? {} : { id }),
     ...demanded,
+    ...(now && { now }),
     ...callerTrace(process.env),
   };
   if (wait) {
@@ -82,6 +87,7 @@ async function send(
   const acceptance = await swarm.deliver({ client: 'gdn', ...delivery });
   const { accepted, eventId, duplicate, agent: to, instanceKey, turnId, traceId } = acceptance;
   const { shortTurnId } = await import('../short-turn-id.ts');
-  const text = `${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): turn ${shortTurnId(turnId)}\n`;
+  const where = `${now ? 'for its running turn, or as ' : ''}turn ${shortTurnId(turnId)}`;
+  const text = `${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): ${where}\n`;
   return { json: { accepted, eventId, agent: to, instanceKey, duplicate, turnId, traceId }, text };
 }
