@@ -5,12 +5,13 @@
  * npm run torture:mutants -- [NAME …]      those whose name contains one of these words
  */
 import { logFileMutants } from '../packages/runtime/src/workspace/simulation/mutants/log-file-mutants.ts';
+import { steeringMutants } from '../packages/runtime/src/workspace/simulation/mutants/steering-mutants.ts';
 import { mutants as journalMutants } from '../packages/runtime/src/workspace/simulation/mutants/mutants.ts';
 import { tryMutant } from '../packages/runtime/src/workspace/simulation/mutants/try-mutant.ts';
 import { ruleMutants } from './mutants/rule-mutants.ts';
 import { tryRuleMutant } from './mutants/try-rule-mutant.ts';
 
-const mutants = [...journalMutants, ...logFileMutants];
+const mutants = [...journalMutants, ...logFileMutants, ...steeringMutants];
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
 
 const wanted = process.argv.slice(2);

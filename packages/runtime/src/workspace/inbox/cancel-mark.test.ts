@@ -176,3 +176,34 @@ describe('the cancel mark', () => {
     for (const check of moments) await check();
   });
 });
+
+test('a mark that left the log with its event, by a compaction that read the log of the instance, is not missed', async () => {
+  const disk = SimulatedDisk.empty();
+  const limits = { inboxCompactionBytes: 600 };
+  const orchestrator = await open(disk, limits);
+  await orchestrator.openInbox();
+  const agent = await open(disk, limits);
+  await orchestrator.accept(coder, simpleEvent('a'));
+  await orchestrator.cancel(coder, 'a', 'enough');
+  const other = { ...coder, instanceKey: 'other' };
+  const moments: SimulatedDisk[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    if (index === 5) {
+      // The event is in a later segment than the mark, and too long to be copied.
+      await orchestrator.accept(coder, simpleEvent('b', { input: 'long '.repeat(500) }));
+      // The orchestrator does not hear of the end of this turn, but of that of all others.
+      await runSimpleTurn(agent, coder, 'a');
+      disk.afterOperation = () => moments.push(disk.copy());
+    }
+    await orchestrator.accept(other, simpleEvent(`x${index}`));
+    await runSimpleTurn(agent, other, `x${index}`);
+    orchestrator.handled(other, `x${index}`);
+  }
+  disk.afterOperation = undefined;
+  expect(moments.length).toBeGreaterThan(20);
+  for (const moment of moments) {
+    const next = await open(moment, limits, 2);
+    await next.openInbox();
+    expect(await pendingOf(next)).toEqual([['b', undefined]]);
+  }
+});

@@ -284,7 +284,8 @@ export class InboxLog {
     const number = this.number + 1;
     const path = segmentPath(folder, number);
     const head = { note: { segment: number, first: Math.min(first, number), from: this.n + 1 } };
-    const bytes = Buffer.from(this.#encode([head, head, ...lines]).join(''));
+    // The segments that are removed next may have lines whose end only a note tells.
+    const bytes = Buffer.from(this.#encode([head, head, ...this.#takeNotes(lines), ...lines]).join(''));
     fence?.();
     await replaceFile(fs, path, Buffer.concat([bytes, ROOM]));
     fence?.();

@@ -328,6 +328,8 @@ export class OpenInbox {
       return;
     }
     this.#used.settle(inbox, numbers);
+    // The log of the instance does not know of marks, which are taken out with the events before them.
+    this.log.note(inbox.address, inbox.handled);
   }
 
   async #findPending(used: UsedInbox, eventId: string): Promise<InboxEntry | undefined> {

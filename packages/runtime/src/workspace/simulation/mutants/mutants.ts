@@ -12,9 +12,10 @@ export interface Mutant {
   readonly find: string;
   readonly replace: string;
   /**
-   * The check that catches the mutant: `damage` (damaged files), `race` (two processes) or `log file` (crashes of a log file alone); random crashes when absent.
+   * The check that catches the mutant: `damage` (damaged files), `race` (two processes), `log file` (crashes of a log file alone) or
+   * `steering` (crashes while turns take inputs); random crashes when absent.
    */
-  readonly caughtBy?: 'damage' | 'race' | 'log file';
+  readonly caughtBy?: 'damage' | 'race' | 'log file' | 'steering';
   /** A seed that catches the mutant. This seed is tried first; 0 when absent. */
   readonly seed?: number;
   /** If true, the mutant is caught fast enough to run with every test run. */

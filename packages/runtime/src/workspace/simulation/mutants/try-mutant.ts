@@ -15,6 +15,9 @@ const sources = join(import.meta.dir, '../../..');
 const workbench = join(sources, '../../../tmp');
 
 const LOG_FILE_SEEDS = 60;
+const STEERING_SEEDS = 20;
+/** One of so many operations of a seed is tried. */
+const STEERING_STEP = 10;
 
 export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promise<MutantOutcome> {
   mkdirSync(workbench, { recursive: true });
@@ -25,6 +28,7 @@ export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promi
     patch(join(copy, 'workspace', mutant.file), mutant);
     if (mutant.caughtBy === 'damage') return await damageIt(mutant, copy);
     if (mutant.caughtBy === 'race') return await raceIt(mutant, copy);
+    if (mutant.caughtBy === 'steering') return await steerIt(mutant, copy);
     if (mutant.caughtBy === 'log file') return await crashLogFile(mutant, copy);
     return await crashIt(mutant, copy, [mutant.seed ?? 0, ...seeds]);
   } finally {
@@ -74,6 +78,17 @@ async function raceIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
   const { simulateCommitRace } = (await import(path)) as typeof import('../simulate-commit-race.ts');
   const [problem] = (await simulateCommitRace()).problems;
   return { mutant: name, caughtBy: problem && 'commit race', problem: firstLine(problem ?? '') };
+}
+
+async function steerIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
+  const path = join(copy, 'workspace/simulation/simulate-steering.ts');
+  // The cast is safe: this is a copy of the module with this type.
+  const { simulateSteering } = (await import(path)) as typeof import('../simulate-steering.ts');
+  for (let seed = 0; seed < STEERING_SEEDS; seed += 1) {
+    const [problem] = (await simulateSteering(seed, { step: STEERING_STEP, isFirstEnough: true })).problems;
+    if (problem !== undefined) return { mutant: name, caughtBy: `steering, seed ${seed}`, problem: firstLine(problem) };
+  }
+  return { mutant: name, caughtBy: undefined, problem: '' };
 }
 
 async function crashLogFile({ name }: Mutant, copy: string): Promise<MutantOutcome> {
