@@ -11,6 +11,7 @@ import { faults } from '../packages/postgres/src/simulation/simulated-database.t
 import { type Mutant, mutants } from '../packages/postgres/src/simulation/mutants/mutants.ts';
 import { tryMutant } from '../packages/postgres/src/simulation/mutants/try-mutant.ts';
 import { describeViolation, repeatPoint, simulatePoints } from '../packages/postgres/src/simulation/simulate-points.ts';
+import { simulateSteering } from '../packages/postgres/src/simulation/simulate-steering.ts';
 import { simulateOrder } from '../packages/postgres/src/simulation/simulate-order.ts';
 import { makeTestDatabase } from '../packages/postgres/src/testing/test-database.ts';
 
@@ -29,6 +30,9 @@ const { values, positionals } = parseArgs({
 });
 /** The points after which a mutant counts as survived. */
 const MUTANT_POINTS = 2000;
+/** The seeds of the simulation of steering, and the part of their points that is tried: one of so many. */
+const STEERING_SEEDS = 10;
+const STEERING_STEP = 5;
 const { address } = await makeTestDatabase();
 const started = performance.now();
 const seconds = () => ((performance.now() - started) / 1000).toFixed(0);
@@ -68,7 +72,11 @@ async function torture(): Promise<number> {
   const { points: orders, problems } = await simulateOrder(address);
   for (const problem of problems.slice(0, 10)) console.log(problem);
   console.log(`${orders} points of input at two nodes: ${problems.length} violations, ${seconds()} s`);
-  return violations.length + problems.length === 0 ? 0 : 1;
+  const steered = Array.from({ length: STEERING_SEEDS }, (_, seed) => seed);
+  const steering = await simulateSteering(address, { seeds: steered, step: STEERING_STEP });
+  for (const problem of steering.problems.slice(0, 10)) console.log(problem);
+  console.log(`${steering.points} points of steering: ${steering.problems.length} violations, ${seconds()} s`);
+  return violations.length + problems.length + steering.problems.length === 0 ? 0 : 1;
 }
 
 async function tryMutants(): Promise<number> {

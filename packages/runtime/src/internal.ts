@@ -27,6 +27,7 @@ export {
   exactObject,
   listOf,
   jsonObject,
+  flag,
   ShapeError,
   name,
   type ObjectOf,

@@ -246,6 +246,19 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.composer textarea').fill('');
   });
 
+  test('Y-08 a message that is sent during a turn is shown in this turn', async () => {
+    await send(page, 'Book a picnic in Lima');
+    await page.locator('.approval').waitFor();
+    await page.locator('.composer textarea').fill('bring a blanket');
+    await page.getByRole('button', { name: 'Next turn' }).waitFor();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await page.locator('.turn.is-pending', { hasText: 'bring a blanket' }).waitFor();
+    await page.locator('.approval').getByRole('button', { name: 'Approve' }).click();
+    const turn = page.locator('.turn:not(.is-live):not(.is-pending)', { hasText: 'picnic in Lima' });
+    await turn.locator('.is-user', { hasText: 'bring a blanket' }).waitFor();
+    await page.locator('.is-pending').first().waitFor({ state: 'detached' });
+  });
+
   test('an answer is shown while it is written, and a reload shows everything written so far', async () => {
     await page.evaluate(noteWhatIsWritten);
     // The model repeats this input, which takes seconds, so that the text arrives in several pieces even on a busy

@@ -51,6 +51,7 @@ interface Asked {
 
 function open() {
   const asked: Asked[] = [];
+  const delivered: Delivery[] = [];
   const clock = manualClock();
   const commands: string[] = [];
   let screen: FakeScreen | undefined;
@@ -67,6 +68,12 @@ function open() {
         asked.push(turnOf(delivery, options, resolve, reject, () => clock.advance(0)));
         return promise;
       }),
+      deliver: async (delivery) => {
+        if (delivery.input === 'refused') throw new GoondanError('E_INBOX_FULL', 'It is full.');
+        delivered.push(delivery);
+        const { id = '', traceId = '' } = delivery;
+        return { accepted: true, eventId: id, turnId: `turn-${id}`, traceId, duplicate: false, ...at };
+      },
     },
   };
   const chat = new Chat(at, deps);
@@ -77,7 +84,7 @@ function open() {
     if (found === undefined) throw new Error(`Turn ${index} was not asked for.`);
     return found;
   };
-  return { chat, screen, hooks, asked, turn, clock, commands };
+  return { chat, screen, hooks, asked, delivered, turn, clock, commands };
 }
 
 function turnOf(
@@ -499,5 +506,52 @@ describe('a log line of the swarm', () => {
     await turn(0).end();
     // This turn ran after the chat had stopped watching the swarm.
     expect(chat.reports(lineOf('turn.failed', traceId, 'other'))).toBe(false);
+  });
+});
+
+describe('a message for the running turn', () => {
+  test('Y-08 goes to the swarm at once, and is printed when the turn takes it', async () => {
+    const { screen, hooks, turn, asked, delivered } = open();
+    hooks.sent('one', 'now');
+    hooks.sent('two', 'now');
+    await Promise.resolve();
+    expect(delivered).toMatchObject([{ ...at, input: 'two', now: true, client: 'gdn' }]);
+    expect(screen.live.at(-1)).toBe('now: two');
+    turn(0).say('so far');
+    turn(0).tell('turn.steered', { eventId: delivered[0]?.id ?? '' });
+    turn(0).say('both');
+    await turn(0).end();
+    expect(screen.printed.join('|')).toBe('> one|so far|> two|both|');
+    expect(asked).toHaveLength(1);
+  });
+
+  test('Y-08 has a turn of its own, which is shown next, if the turn ended first', async () => {
+    const { screen, hooks, turn, asked, delivered } = open();
+    hooks.sent('one', 'now');
+    hooks.sent('two', 'now');
+    hooks.sent('three', 'next');
+    await turn(0).end();
+    expect(asked[1]?.delivery).toMatchObject({ id: delivered[0]?.id ?? '?', input: 'two' });
+    expect(screen.live.at(-1)).toBe('waiting: three');
+    await turn(1).end();
+    expect(asked[2]?.delivery).toMatchObject({ input: 'three' });
+  });
+
+  test('Y-08 that the swarm refuses returns to the input line', async () => {
+    const { screen, hooks } = open();
+    hooks.sent('one', 'now');
+    hooks.sent('refused', 'now');
+    await Bun.sleep(0);
+    expect(screen.draft).toBe('refused');
+    expect(screen.printed.join()).toContain('It is full.');
+  });
+
+  test('a person who types during a turn sees what the keys do', () => {
+    const { screen, hooks } = open();
+    const hint = 'Enter: for this turn · Tab: as the next turn';
+    screen.draft = 'typed';
+    expect(screen.live).not.toContain(hint);
+    hooks.sent('one', 'now');
+    expect(screen.live.at(-1)).toBe(hint);
   });
 });

@@ -187,7 +187,9 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await start();
     await terminal.enter('an epic');
     await terminal.see('One word');
-    await terminal.enter('what waits');
+    await terminal.type('what waits');
+    await terminal.see('Enter: for this turn · Tab: as the next turn\n> what waits');
+    await terminal.press('Tab');
     await terminal.see('waiting: what waits');
     await terminal.press('C-c');
     await terminal.see(/Cancelled\.\n\n> what waits$/);
@@ -208,6 +210,20 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.see(/\$$/);
     expect(await terminal.exitCode()).toBe(0);
     expect(await terminal.isCooked()).toBe(true);
+  });
+
+  test('Y-08 Enter during a turn gives the message to that turn, after its tool call', async () => {
+    await start();
+    await terminal.enter('weather');
+    await terminal.see('… weather__get');
+    await terminal.enter('and tomorrow');
+    await terminal.see('now: and tomorrow');
+    await terminal.see(/Let me look\.\n(.*\n)*> and tomorrow\nYou said: and tomorrow\n\n>$/);
+    // It is one turn, and the message is in its history.
+    expect(await quit()).toBe(0);
+    await terminal.clear();
+    await terminal.run('trace', 'last', '--bundle', 'bundle');
+    await terminal.see('+ input from gdn while the turn ran: and tomorrow');
   });
 
   testInProof('Ctrl-C twice in the middle of a turn quits: 130', async () => {

@@ -1,9 +1,10 @@
 /**
- * The chat: each line that a person enters becomes a turn of one agent, one after the other; keys interrupt or end
- * turns.
+ * The chat: each line that a person enters becomes a turn of one agent, one after the other, or a message in the running
+ * turn; keys interrupt or end turns.
  *
- * 1. No text is lost: messages sent during a turn are queued, at most `MOST_QUEUED` of them. If a turn is cancelled, or
- *    the swarm refuses a message, the queued messages return to the input line.
+ * 1. No text is lost: messages for the next turn are queued, at most `MOST_QUEUED` of them. If a turn is cancelled, or the
+ *    swarm refuses a message, the queued messages return to the input line. A message for the running turn goes to the swarm
+ *    at once; if the turn ends first, its own turn is shown next.
  * 2. A failing turn ends only that turn, not the chat.
  */
 import type { ApprovalSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
@@ -23,7 +24,7 @@ import { describeFailure } from './turn/describe-failure.ts';
 import { TurnView } from './turn/turn-view.ts';
 
 export interface ChatDeps {
-  readonly swarm: Pick<Swarm, 'ask'>;
+  readonly swarm: Pick<Swarm, 'ask' | 'deliver'>;
   readonly clock: Clock;
   readonly openScreen: (hooks: ScreenHooks) => ChatScreen;
   /** Runs a command other than `quit`. */
@@ -66,6 +67,8 @@ export class Chat {
   /** Trace ids of the newest turns. */
   #asked: readonly string[] = [];
   #queue: string[] = [];
+  /** Messages for the running turn that it has not taken yet, oldest first; at most `MOST_QUEUED`. */
+  #forTurn: readonly EarlierInput[] = [];
   /** Earlier inputs whose turns are shown before the queued messages are sent; at most `MOST_QUEUED`. */
   #earlier: readonly EarlierInput[] = [];
   #hasLeft = false;
@@ -77,7 +80,7 @@ export class Chat {
     private readonly deps: ChatDeps,
   ) {
     this.screen = deps.openScreen({
-      sent: (text) => this.#sent(text),
+      sent: (text, when) => this.#sent(text, when),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
       quit: () => this.quit(),
@@ -203,21 +206,50 @@ export class Chat {
     this.screen.close();
   }
 
-  #sent(text: string): void {
+  #sent(text: string, when: 'now' | 'next' = 'next'): void {
     this.#warnedAt = -Infinity;
     if (this.#question.label !== undefined) this.#question.answer(text);
-    else if (text.trim() !== '') this.#take(text);
+    else if (text.trim() !== '') this.#take(text, when);
     this.screen.refresh();
   }
 
-  #take(text: string): void {
+  #take(text: string, when: 'now' | 'next'): void {
     const input = readInput(text);
     if (input.type === 'mistake') return this.#warn(input.problem);
     if (input.type === 'command') return void this.#run(input.command, text);
     if (this.#turn === undefined) return void this.#runTurn(input.text);
+    const mayTake = !this.#turn.abort.signal.aborted && this.#forTurn.length < MOST_QUEUED;
+    if (when === 'now' && mayTake) return void this.#steer(input.text);
     if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(input.text);
     this.#warn(`${MOST_QUEUED} messages are already queued. Send this one when the turn is over.`);
     this.screen.setDraft(text);
+  }
+
+  /** Sends a message for the running turn. */
+  async #steer(input: string): Promise<void> {
+    const { agent, instanceKey } = this.at;
+    const message = { id: `event-${newTraceId()}`, traceId: newTraceId(), input };
+    this.#forTurn = [...this.#forTurn, message];
+    this.#asked = [...this.#asked, message.traceId].slice(-MOST_ASKED);
+    try {
+      await this.deps.swarm.deliver({ agent, instanceKey, now: true, client: 'gdn', ...message });
+    } catch (error) {
+      this.#forTurn = this.#forTurn.filter((each) => each !== message);
+      if (!GoondanError.is(error)) return this.lost(error);
+      this.screen.print(describeFailure(error));
+      this.#bringBack([input]);
+    }
+    this.screen.refresh();
+  }
+
+  /** Prints a message for the running turn when the turn takes it. */
+  #hearTaken(notice: SwarmNotice): void {
+    if (notice.type !== 'runtime.event' || notice.name !== 'turn.steered') return;
+    const taken = this.#forTurn.find(({ id }) => id === notice.payload['eventId']);
+    if (taken === undefined) return;
+    this.#forTurn = this.#forTurn.filter((each) => each !== taken);
+    this.#turn?.view.messageFollows();
+    this.screen.printSent(taken.input);
   }
 
   async #run(command: ChatCommand, text: string): Promise<void> {
@@ -254,6 +286,7 @@ export class Chat {
           signal: turn.abort.signal,
           onAccepted: () => void (turn.isAccepted = true),
           onNotice: (notice) => {
+            this.#hearTaken(notice);
             view.hear(notice);
             this.screen.refresh();
           },
@@ -268,6 +301,9 @@ export class Chat {
       stopTicking();
       this.#turn = undefined;
     }
+    // The turn has not taken these messages, so they have turns of their own.
+    this.#earlier = [...this.#earlier, ...this.#forTurn];
+    this.#forTurn = [];
     this.#goOn();
   }
 
@@ -308,16 +344,24 @@ export class Chat {
     }
   }
 
+  /** Tells a person who types during a turn what the keys do. */
+  #typingHint(): Pick<LiveView, 'hint'> {
+    const mayTake = this.#turn?.abort.signal.aborted === false && this.#question.label === undefined;
+    const isTyping = mayTake && this.screen.draft.trim() !== '';
+    return isTyping ? { hint: line('Enter: for this turn · Tab: as the next turn', 'dim') } : {};
+  }
+
   #live(): LiveView {
     const isWarned = this.deps.clock.elapsed() - this.#warnedAt < AGAIN_MS;
     return {
       lines: [
         ...(this.#turn?.view.live() ?? []),
+        ...this.#forTurn.map(({ input }) => line(`now: ${shorten(input, LONGEST_QUEUED)}`, 'dim')),
         ...[...this.#earlier.map(({ input }) => input), ...this.#queue].map((text) =>
           line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim'),
         ),
       ],
-      ...(isWarned ? { hint: line('Ctrl-C again to quit.', 'yellow') } : {}),
+      ...(isWarned ? { hint: line('Ctrl-C again to quit.', 'yellow') } : this.#typingHint()),
       label: this.#question.label ?? CHAT_LABEL,
     };
   }

@@ -85,7 +85,8 @@ function help(): Line[] {
   return [
     ...commandHelp.map(([usage, does]): Line => [span(`  ${usage.padEnd(width)}`, 'cyan'), span(`  ${does}`)]),
     ...[
-      'Enter sends; a message that you send during a turn waits for its end.',
+      'Enter sends. During a turn, the agent gets your message before its next step.',
+      'Tab sends during a turn, too, but as the next turn.',
       'Alt-Enter, Ctrl-J or a backslash before Enter begins a new line.',
       '↑ and ↓ bring back what you sent.',
       'Ctrl-C cancels the turn or clears the line; otherwise press it twice to quit. Ctrl-\\ quits at once.',

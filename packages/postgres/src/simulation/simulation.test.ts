@@ -4,6 +4,7 @@ import { makeTestDatabase } from '../testing/test-database.ts';
 import { simulateActs } from './simulate-acts.ts';
 import { simulateOrder } from './simulate-order.ts';
 import { describeViolation, simulatePoints } from './simulate-points.ts';
+import { simulateSteering } from './simulate-steering.ts';
 
 // `npm run torture:cluster` tries ten thousand points, and all mutants.
 const POINTS = samples(300, 15);
@@ -30,4 +31,11 @@ test('S-03 input that two nodes accept at the same time is handled once and in o
   const { points, problems } = await simulateOrder(made.address, { step: sampleStep === 1 ? 7 : 53 });
   expect(problems).toEqual([]);
   expect(points).toBeGreaterThan(10);
+}, 120_000);
+
+test('Y-08 S-03 inputs that turns take are kept once after a fault at any statement, or a kill of the agent at any call', async () => {
+  const asked = { seeds: sampleStep === 1 ? [0, 1, 2, 3, 4, 5] : [0], step: sampleStep === 1 ? 3 : 41 };
+  const { points, problems } = await simulateSteering(made.address, asked);
+  expect(problems).toEqual([]);
+  expect(points).toBeGreaterThan(5);
 }, 120_000);

@@ -13,6 +13,8 @@ interface ComposerProps {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
   readonly isNow: boolean;
+  /** True while a turn of the conversation runs. */
+  readonly isWorking: boolean;
   readonly show: Show;
   /** Called when the input was accepted and is on disk. */
   readonly onSent: (input: SentInput) => void;
@@ -21,7 +23,7 @@ interface ComposerProps {
 /** The maximum length of an input; the server rejects longer texts. */
 const LONGEST = 500_000;
 
-export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onSent }: ComposerProps) {
+export function Composer({ view, shown: { agent, instanceKey }, isNow, isWorking, show, onSent }: ComposerProps) {
   const draft = `${view.workspaceId} ${liveKey(agent, instanceKey)}`;
   const [text, setText] = useState(() => readDraft(draft));
   const box = useRef<HTMLTextAreaElement>(null);
@@ -39,11 +41,13 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
     if (chosen) readChosen(chosen).then((more) => setFiles((before) => [...before, ...more]), failed);
   };
   const isEmpty = text.trim() === '' && files.length === 0;
-  const send = async () => {
+  /** `when`: during a turn, the input is for this turn, or for the next one. */
+  const send = async (when: 'now' | 'next') => {
     if (isEmpty || isSending) return;
     setSending(true);
     try {
-      const asked = { agent, instanceKey, input: text, ...(files.length > 0 && { content: toContent(files) }) };
+      const said = { agent, instanceKey, input: text, ...(files.length > 0 && { content: toContent(files) }) };
+      const asked = { ...said, ...(isWorking && when === 'now' && { now: true }) };
       const { turnId, eventId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), asked);
       onSent({ turnId, eventId, text });
       write('');
@@ -61,7 +65,7 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    void send();
+    void send(event.altKey ? 'next' : 'now');
   };
 
   if (!view.isRunning) {
@@ -137,8 +141,24 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
           onChange={({ target }) => write(target.value)}
           onKeyDown={press}
         />
-        <button type="button" className="primary" disabled={isEmpty || isSending} onClick={() => void send()}>
-          Send
+        {isWorking && (
+          <button
+            type="button"
+            title="Send it as the next turn (Alt-Enter)"
+            disabled={isEmpty || isSending}
+            onClick={() => void send('next')}
+          >
+            Next turn
+          </button>
+        )}
+        <button
+          type="button"
+          className="primary"
+          title={isWorking ? 'Send it to the running turn, before its next step (Enter)' : 'Send it (Enter)'}
+          disabled={isEmpty || isSending}
+          onClick={() => void send('now')}
+        >
+          {isWorking ? 'Send now' : 'Send'}
         </button>
       </div>
     </footer>

@@ -119,6 +119,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
           view={view}
           shown={shown}
           isNow={isNow}
+          isWorking={running !== undefined}
           show={show}
           onSent={talk.noteSent}
         />

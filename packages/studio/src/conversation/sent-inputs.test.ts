@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { pendingInputs } from './sent-inputs.ts';
+import { pendingInputs, toldInputs } from './sent-inputs.ts';
 
 const sent = [
   { turnId: 'turn-a', eventId: 'a', text: 'one' },
@@ -13,6 +13,12 @@ describe('inputs without a finished turn', () => {
     expect(pendingInputs(sent, new Set(['turn-a']), []).map(({ text }) => text)).toEqual(['two']);
     const letter = { agent: 'a', instanceKey: 'k', eventId: 'b', crashes: 3, reason: '', deadAt: '' };
     expect(pendingInputs(sent, nothing, [letter]).map(({ text }) => text)).toEqual(['one']);
+  });
+
+  test('Y-08 are shown until another turn has taken them: then the conversation has their message', () => {
+    const messages = [{ message: { id: 'turn-x.step-0.reply' } }, { message: { id: 'turn-a.input' } }];
+    expect(toldInputs(messages)).toEqual(['turn-a']);
+    expect(pendingInputs(sent, new Set(toldInputs(messages)), []).map(({ text }) => text)).toEqual(['two']);
   });
 
   test('include those of others, while their turn runs', () => {

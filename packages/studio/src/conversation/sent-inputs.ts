@@ -8,6 +8,14 @@ export interface SentInput {
   readonly text: string;
 }
 
+/** The end of the id of an input's message. It begins with the id of the turn that its event would have of its own. */
+const INPUT = '.input';
+
+/** Returns the ids of turns whose inputs are among the messages, also of those that a running turn took. */
+export function toldInputs(messages: readonly { readonly message: { readonly id: string } }[]): readonly string[] {
+  return messages.flatMap(({ message: { id } }) => (id.endsWith(INPUT) ? [id.slice(0, -INPUT.length)] : []));
+}
+
 /**
  * Returns the pending inputs: the inputs of this page that have neither a committed turn nor a dead letter, and the
  * input of the running turn if another client sent it. `told` contains the ids of committed turns.

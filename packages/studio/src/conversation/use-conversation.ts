@@ -9,7 +9,7 @@ import { useQuery } from '../server/use-query.ts';
 import { useRecorded } from '../server/use-recorded.ts';
 import { groupByTurn } from './group-by-turn.ts';
 import { callsIn, outcomesOf } from './message-parts.ts';
-import { pendingInputs, type SentInput } from './sent-inputs.ts';
+import { pendingInputs, type SentInput, toldInputs } from './sent-inputs.ts';
 
 export interface ConversationQuestion {
   readonly view: WorkspaceView;
@@ -49,7 +49,10 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const summaries = useMemo(() => byTurn(turns.value?.turns), [turns.value]);
   const results = useMemo(() => byTurn(timeline.value?.turns), [timeline.value]);
   // A turn counts as committed as soon as either the timeline or the messages contain it.
-  const told = useMemo(() => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId)]), [results, groups]);
+  const told = useMemo(
+    () => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId), ...toldInputs(messages)]),
+    [results, groups, messages],
+  );
   const running = live && { ...unfinished(turns.value, told), ...live };
   const untold = pendingInputs(sent, told, view.deadLetters);
   // Drops committed inputs for good, so that they do not become pending again if their turn is deleted later.

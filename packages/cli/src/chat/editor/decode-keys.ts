@@ -86,7 +86,9 @@ function readTyped(typed: string): Key | undefined {
   return typed < ' ' ? undefined : { type: 'text', text: typed };
 }
 
-const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-input' | 'quit' | 'clear-screen'>> = {
+const controlKeys: Readonly<
+  Record<string, EditingKey | 'interrupt' | 'end-of-input' | 'quit' | 'clear-screen' | 'tab'>
+> = {
   '\x01': 'home',
   '\x02': 'left',
   '\x03': 'interrupt',
@@ -94,6 +96,7 @@ const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-in
   '\x05': 'end',
   '\x06': 'right',
   '\x08': 'backspace',
+  '\x09': 'tab',
   '\x0a': 'new-line',
   '\x0b': 'delete-to-end',
   '\x0c': 'clear-screen',

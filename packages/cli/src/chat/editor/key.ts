@@ -5,7 +5,7 @@ export type Key =
   | { readonly type: EditingKey }
   /** Ctrl-C, Ctrl-D and Ctrl-\. */
   | { readonly type: 'interrupt' | 'end-of-input' | 'quit' }
-  | { readonly type: 'clear-screen' }
+  | { readonly type: 'clear-screen' | 'tab' }
   /** A paste that exceeds the limit; none of it is kept. */
   | { readonly type: 'paste-too-long' };
 

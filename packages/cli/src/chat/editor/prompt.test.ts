@@ -74,3 +74,11 @@ describe('the prompt', () => {
     expect(prompt.edited.text).toBe('draft');
   });
 });
+
+test('Y-08 Tab sends the text as the next turn, and does nothing without a text', () => {
+  const prompt = new Prompt();
+  expect(prompt.press({ type: 'tab' })).toEqual({ type: 'edited' });
+  prompt.set('later');
+  expect(prompt.press({ type: 'tab' })).toEqual({ type: 'sent', text: 'later', isNext: true });
+  expect(prompt.edited.text).toBe('');
+});

@@ -4,8 +4,8 @@ import { InputHistory } from './input-history.ts';
 import type { Key } from './key.ts';
 
 export type PromptOutcome =
-  /** The text may be blank. */
-  | { readonly type: 'sent'; readonly text: string }
+  /** The text may be blank. `isNext`: Tab sent it, to be the next turn if a turn runs. */
+  | { readonly type: 'sent'; readonly text: string; readonly isNext?: true }
   /** Ctrl-C, Ctrl-D with nothing to delete, and Ctrl-\. */
   | { readonly type: 'interrupt' | 'leave' | 'quit' }
   | { readonly type: 'clear-screen' }
@@ -49,6 +49,8 @@ export class Prompt {
         return this.#set(edit(this.#edited, 'delete'));
       case 'enter':
         return this.#enter();
+      case 'tab':
+        return this.#tab();
       case 'up':
       case 'down':
         return leavesText(this.#edited, key.type) ? this.#recall(key.type) : this.#set(edit(this.#edited, key.type));
@@ -63,6 +65,14 @@ export class Prompt {
     if (text.slice(0, cursor).endsWith('\\')) return this.#set(edit(edit(this.#edited, 'backspace'), 'new-line'));
     this.clear();
     return { type: 'sent', text };
+  }
+
+  /** Handles Tab: sends the text as the next turn. */
+  #tab(): PromptOutcome {
+    const { text } = this.#edited;
+    if (text.trim() === '') return { type: 'edited' };
+    this.clear();
+    return { type: 'sent', text, isNext: true };
   }
 
   #insert(typed: string): PromptOutcome {

@@ -24,8 +24,11 @@ export interface ChatScreen {
 
 /** The events of a screen, and the data that the screen reads. */
 export interface ScreenHooks {
-  /** The person sent a line, which may be blank. */
-  sent(text: string): void;
+  /**
+   * The person sent a line, which may be blank. If a turn runs, the line is for this turn (`now`), or for the next one; `next`
+   * when absent.
+   */
+  sent(text: string, when?: 'now' | 'next'): void;
   /** The person pressed Ctrl-C. */
   interrupt(): void;
   /** The person pressed Ctrl-D on an empty line. */

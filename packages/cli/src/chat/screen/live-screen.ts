@@ -125,7 +125,7 @@ export class LiveScreen implements ChatScreen {
     this.#callOffEscape();
     for (const key of this.#keys.feed(bytes)) {
       const outcome = this.#prompt.press(key);
-      if (outcome.type === 'sent') this.hooks.sent(outcome.text);
+      if (outcome.type === 'sent') this.hooks.sent(outcome.text, outcome.isNext === true ? 'next' : 'now');
       else if (outcome.type === 'interrupt') this.hooks.interrupt();
       else if (outcome.type === 'leave') this.hooks.leave();
       else if (outcome.type === 'quit') this.hooks.quit();

@@ -43,6 +43,13 @@ export class TurnView {
     if (ended !== undefined) this.deps.print([ended]);
   }
 
+  /** Ends the text so far, because a message of the person follows it. */
+  messageFollows(): void {
+    this.#finishText();
+    this.#text = new StreamedText();
+    this.#stepId = undefined;
+  }
+
   cancelling(): void {
     this.#isCancelling = true;
   }

@@ -4,6 +4,7 @@ import {
   type Check,
   eventIdOf,
   exactObject,
+  flag,
   isBelowSwarm,
   jsonObject,
   listOf,
@@ -35,8 +36,10 @@ export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, 
 // These checks accept a body only if it has all required fields, each with the right type, and no unknown fields.
 const address = { agent: name, instanceKey: name };
 
-/** The swarm checks the parts of `content`. */
-const checkSend = refusing(exactObject({ ...address, input: text, content: optional(listOf(jsonObject)) }));
+/** The swarm checks the parts of `content`. `now`: the input is for the running turn. */
+const checkSend = refusing(
+  exactObject({ ...address, input: text, content: optional(listOf(jsonObject)), now: optional(flag) }),
+);
 
 /** Without `turnId`, the request cancels the running turn. */
 const checkCancel = refusing(exactObject({ ...address, turnId: optional(name) }));
@@ -53,12 +56,13 @@ const LONGEST_TEXT = 1_000_000;
 const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
-  const { agent, instanceKey, input, content } = checkSend(body);
+  const { agent, instanceKey, input, content, now } = checkSend(body);
   if (input.length > LONGEST_TEXT)
     throw new Refusal(413, 'E_STUDIO_REQUEST', `The text has more than ${LONGEST_TEXT} characters.`);
   // Safe: the swarm checks the parts, with an error that names the part.
   const files = content === undefined ? {} : { content: content as unknown as readonly InputPart[] };
-  return (await reach(host, place)).deliver({ agent, instanceKey, input, ...files, client: 'studio' });
+  const when = now === true ? { now } : {};
+  return (await reach(host, place)).deliver({ agent, instanceKey, input, ...files, ...when, client: 'studio' });
 }
 
 async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {

@@ -252,4 +252,25 @@ const order: readonly Mutant[] = [
   },
 ];
 
-export const mutants: readonly Mutant[] = [...fences, ...leases, ...writes, ...order];
+const steering: readonly Mutant[] = [
+  {
+    name: 'leave the input pending that a turn took',
+    file: append,
+    find: 'const IS_ENDED = `(input.seq <= $15 or input.seq = any ($16::text::bigint[]))`;',
+    replace: 'const IS_ENDED = `(input.seq <= $15 or cardinality($16::text::bigint[]) < 0)`;',
+  },
+  {
+    name: 'end all input up to one that a turn took',
+    file: append,
+    find: 'const IS_ENDED = `(input.seq <= $15 or input.seq = any ($16::text::bigint[]))`;',
+    replace: 'const IS_ENDED = `(input.seq <= $15 or input.seq <= any ($16::text::bigint[]))`;',
+  },
+  {
+    name: 'take a turn that ends input for one that begins too early',
+    file: append,
+    find: `isEarly(commit ? '$17::bigint' : begins ? FIRST_BEGUN : undefined)`,
+    replace: `isEarly(commit ? 'coalesce($17::bigint, 0) + $15::bigint' : begins ? FIRST_BEGUN : undefined)`,
+  },
+];
+
+export const mutants: readonly Mutant[] = [...fences, ...leases, ...writes, ...order, ...steering];

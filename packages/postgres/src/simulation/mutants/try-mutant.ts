@@ -16,6 +16,7 @@ const workbench = join(sources, '../../../tmp');
 const POINTS_OF_SEED = 40;
 /** One of so many points of the order of input is tried. */
 const ORDER_STEP = 97;
+const STEERING = { seeds: [0, 1, 2], step: 97, isFirstEnough: true };
 /** A mutant may wait without end: no seed, no act and no order of input takes as long. */
 const MOST_MS = 60_000;
 
@@ -49,6 +50,7 @@ async function runOn(folder: string, address: string, points: number): Promise<M
   const { simulateActs } = (await import(join(folder, 'simulate-acts.ts'))) as typeof import('../simulate-acts.ts');
   const { simulateOrder } = (await import(join(folder, 'simulate-order.ts'))) as typeof import('../simulate-order.ts');
   const many = (await import(join(folder, 'simulate-points.ts'))) as typeof import('../simulate-points.ts');
+  const steering = (await import(join(folder, 'simulate-steering.ts'))) as typeof import('../simulate-steering.ts');
   const { promise: endless, resolve: giveUp } = Promise.withResolvers<MutantOutcome>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wind = () => {
@@ -61,6 +63,9 @@ async function runOn(folder: string, address: string, points: number): Promise<M
     wind();
     const [disorder] = await problemsOf(simulateOrder(address, { step: ORDER_STEP, isFirstEnough: true }));
     if (disorder !== undefined) return { caughtBy: 'the order', problem: firstLine(disorder) };
+    wind();
+    const [twice] = await problemsOf(steering.simulateSteering(address, STEERING));
+    if (twice !== undefined) return { caughtBy: 'steering', problem: firstLine(twice) };
     const asked = { address, from: 0, points, pointsOfSeed: POINTS_OF_SEED, isFirstEnough: true, onProgress: wind };
     const [violation] = (await many.simulatePoints(asked)).violations;
     if (violation === undefined) return { caughtBy: undefined, problem: '' };

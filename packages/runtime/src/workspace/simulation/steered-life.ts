@@ -64,12 +64,17 @@ export async function liveSteered(life: SteeredLife): Promise<void> {
 
 /** Sends the next input. Returns false if all are acknowledged. */
 async function sendNext({ inputs, acknowledged, orchestrator }: SteeredLife): Promise<boolean> {
-  const next = inputs[acknowledged.length];
+  const next = nextInput({ inputs, acknowledged });
   if (next === undefined) return false;
   await orchestrator.accept(steered, next.event);
-  acknowledged.push(next.event.id);
+  // A node that was late may have sent the same input.
+  if (!acknowledged.includes(next.event.id)) acknowledged.push(next.event.id);
   if (next.isCancelled) await orchestrator.cancel?.(steered, next.event.id, 'enough');
   return true;
+}
+
+function nextInput({ inputs, acknowledged }: Pick<SteeredLife, 'inputs' | 'acknowledged'>): SteeredInput | undefined {
+  return inputs.find(({ event }) => !acknowledged.includes(event.id));
 }
 
 async function runTurn(life: SteeredLife, { seq, event }: InboxEntry): Promise<void> {
@@ -132,8 +137,8 @@ class SteeredTurn {
 
   /** Lets the client send an input, and takes all that wait. Returns their number. */
   async #takeInputs(beforeStep: number): Promise<number> {
-    const { inputs, acknowledged, orchestrator } = this.life;
-    if (inputs[acknowledged.length]?.isDuringTurn) await sendNext(this.life);
+    const { orchestrator } = this.life;
+    if (nextInput(this.life)?.isDuringTurn) await sendNext(this.life);
     const entries = await orchestrator.pendingEntries(steered);
     const waiting = entries.filter((entry) => this.#mayTake(entry));
     for (const { seq, event } of waiting) {
