@@ -13,6 +13,7 @@ import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
 import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
+import type { TurnOptions } from '../agent/turn/run-turn.ts';
 import { appendRest } from './append-rest.ts';
 
 export interface RecordedTurn {
@@ -27,6 +28,7 @@ export async function recordInMemory(
   plan: AgentPlan,
   inputs: readonly string[],
   ports: AgentDeps = {},
+  options: Pick<TurnOptions, 'waiting'> = {},
 ): Promise<RecordedTurn> {
   const draws = new RegisterDraws();
   const { store, times } = noteTimes(memoryStore());
@@ -64,7 +66,7 @@ export async function recordInMemory(
       createdAt: new Date(),
       input,
     } as const;
-    ({ result } = await agent.handle(event, { observer: watchTurn(systemClock, [traces.listen()]) }));
+    ({ result } = await agent.handle(event, { ...options, observer: watchTurn(systemClock, [traces.listen()]) }));
     await traces.close();
     text = lines.join('\n');
   }

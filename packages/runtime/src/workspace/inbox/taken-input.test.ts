@@ -91,6 +91,23 @@ describe('the input before a taken one', () => {
   });
 });
 
+test('Y-08 T-04 a turn that is given up makes dead letters of its event and of those that it took', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk, 1);
+  for (const id of ['s', 'a', 'n']) await journal.accept(coder, simpleEvent(id, { delivery: 'now' }));
+  await runSteeredTurn(journal, coder, 's', ['n'], { code: 'E_DEAD_LETTER', message: 'It crashed.' });
+  const letters = async (from: Journal) => (await from.deadLetters.list(coder)).map(({ event }) => event);
+  expect(await letters(journal)).toEqual([
+    simpleEvent('s', { delivery: 'now' }),
+    simpleEvent('n', { delivery: 'now' }),
+  ]);
+  expect(ids(await journal.pending(coder))).toEqual(['a']);
+  const next = await open(disk, 2);
+  expect(ids(await letters(next))).toEqual(['s', 'n']);
+  expect(await next.deadLetters.retry(coder, 'n')).toBe(true);
+  expect(ids(await next.pending(coder))).toEqual(['a', 'n~retry']);
+});
+
 test('Y-08 a taken event is known as handled when its line has left the log, also after a kill', async () => {
   const disk = SimulatedDisk.empty();
   const short = { inboxCompactionBytes: 600 };
