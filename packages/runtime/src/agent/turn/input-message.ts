@@ -10,9 +10,7 @@ import type { InputOrigin } from '../conversation/conversation-store.ts';
 export function inputMessage(event: AgentEvent): Message | undefined {
   const content = contentOf(event);
   const { id, createdAt } = event;
-  return content === undefined
-    ? undefined
-    : createUserMessage(content, {}, { id: `${turnIdOf(id)}.input`, createdAt });
+  return content === undefined ? undefined : createUserMessage(content, {}, { id: `${turnIdOf(id)}.input`, createdAt });
 }
 
 /** Returns the content of the user message: the text alone, or the text and the parts. */

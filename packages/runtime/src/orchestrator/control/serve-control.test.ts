@@ -174,7 +174,7 @@ describe('a rejection by the control socket', () => {
     ['The body of the request: traceId is not 32 hexadecimal digits.', 'POST', '/v2/deliver', { traceId: 'x' }],
     ['The body of the request: parentSpanId is not 16 hexadecimal digits.', 'POST', '/v2/ask', { parentSpanId: 'x' }],
     [
-      'The body of the request: agnet is unknown; known: agent, instanceKey, input, content, id, client, metadata, output, auth, traceId, parentSpanId, isSampled.',
+      'The body of the request: agnet is unknown; known: agent, instanceKey, input, content, now, id, client, metadata, output, auth, traceId, parentSpanId, isSampled.',
       'POST',
       '/v2/deliver',
       { agnet: 'a' },

@@ -152,12 +152,11 @@ export class OpenInbox {
     }
   }
 
-  /** Notes that the commit of an event's turn is durable. `isTaken`: true if the event came into the turn of another one. */
+  /** Notes that the commit of an event's turn is durable. `isTaken`: another turn took it. */
   handled(address: AgentAddress, eventId: string, isTaken: boolean): void {
     const used = this.#used.find(keyOf(address));
     const seq = used?.pending.get(eventId)?.seq;
     if (!used || seq === undefined) return;
-    // Events before a taken one may be pending.
     this.#used.settle(used.inbox, isTaken ? { handled: 0, taken: [seq] } : { handled: seq, taken: [] });
     used.inbox.seenIn = this.#nextSegment;
     this.log.note(used.inbox.address, used.inbox.handled);
@@ -278,8 +277,8 @@ export class OpenInbox {
   /** Notes the line of a turn that has begun as lost, if it is not in the log. The newest segment must have had it. */
   #lose(inbox: InstanceInbox, { handled, begun }: InputProgress): InboxDamage | undefined {
     if (begun <= Math.max(handled, inbox.written)) return undefined;
-    const { number, path } = this.log.current;
-    inbox.lose(begun, { segment: number, path: '' });
+    const { number: segment, path } = this.log.current;
+    inbox.lose(begun, { segment, path: '' });
     return { ...lostLine(begun), path };
   }
 
@@ -348,10 +347,10 @@ export class OpenInbox {
     used.inbox.commit(await readHandledNumbers(used.stored));
     await this.#settle(used.inbox);
     if (!this.#isFull(used, bytes)) return;
-    const { agentName, instanceKey } = used.inbox.address;
-    const waiting = `${used.pending.size} events waiting, ${used.inbox.bytes} bytes`;
-    const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
-    throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
+    const { address, bytes: kept } = used.inbox;
+    const whose = `agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)}`;
+    const message = `The inbox of ${whose} is full: ${used.pending.size} events waiting, ${kept} bytes`;
+    throw new GoondanError('E_INBOX_FULL', message, { retryable: true });
   }
 
   /** Finishes deletions that a crash interrupted: an instance without its folder is deleted. */
