@@ -1,4 +1,5 @@
-import { createUserMessage } from '@goondan/types';
+import { createUserMessage, type Message } from '@goondan/types';
+import type { TakenInput, TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import type { Store } from '../../store/store.ts';
 import {
   address,
@@ -14,7 +15,7 @@ import {
 
 /** The inbox, and the conversations whose commits end its input. */
 export type InboxSeams = Pick<Store, 'inbox'> & {
-  readonly conversations: Pick<Store['conversations'], 'open' | 'commit'>;
+  readonly conversations: Pick<Store['conversations'], 'open' | 'append' | 'commit'>;
 };
 
 const AT_ONCE = 20;
@@ -75,6 +76,28 @@ export function inboxConformance(register: RegisterCheck, open: OpenSeams<InboxS
     },
   );
 
+  check(
+    'an event that a running turn took is handled with it, and earlier events stay pending',
+    async (seams, again) => {
+      const { inbox, conversations } = seams;
+      for (const id of ['a', 'b', 'c']) await inbox.accept(address, eventOf(id));
+      await handle({ inbox, conversations }, 'a', 'c');
+      for (const each of [seams, await again()]) {
+        const pending = (await each.inbox.pendingEntries(address)).map(({ event }) => event.id);
+        expectEqual(pending, ['b'], 'the event between the two is pending');
+        expectEqual(
+          await each.inbox.accept(address, eventOf('c')),
+          { accepted: true, duplicate: true },
+          'it was handled',
+        );
+        expectEqual(await each.inbox.cancel(address, 'c', 'too late'), false, 'a taken event cannot be cancelled');
+      }
+      const last = await again();
+      await handle(last, 'b');
+      expectEqual(await last.inbox.pendingEntries(address), [], 'all events are handled');
+    },
+  );
+
   check('deliveries at the same time are each accepted once', async ({ inbox }) => {
     const ids = Array.from({ length: AT_ONCE }, (_, index) => `event-${index}`);
     const accepted = await Promise.all([...ids, ...ids].map((id) => inbox.accept(address, eventOf(id))));
@@ -127,11 +150,25 @@ export function inboxConformance(register: RegisterCheck, open: OpenSeams<InboxS
   });
 }
 
-/** Runs the turn of a pending event. The process is told the event with its number. */
-async function handle({ inbox, conversations }: InboxSeams, eventId: string): Promise<void> {
+/**
+ * Runs the turn of a pending event. The process is told the event with its number. `taken`: another pending event, which
+ * the turn takes while it runs.
+ */
+async function handle({ inbox, conversations }: InboxSeams, eventId: string, taken?: string): Promise<void> {
   const turnId = turnOf(eventId);
-  const entry = (await inbox.pendingEntries(address)).find(({ event }) => event.id === eventId);
+  const entries = await inbox.pendingEntries(address);
+  const entry = entries.find(({ event }) => event.id === eventId);
+  const other = entries.find(({ event }) => event.id === taken);
   const { epoch } = await conversations.open(address, turnId, entry);
-  const messages = [createUserMessage(eventId)];
+  const messages = [createUserMessage(eventId), ...(other ? [createUserMessage(other.event.id)] : [])];
+  const record = (message: Message, more: { readonly took?: TakenInput } = {}): TurnRecord => ({
+    type: 'message',
+    event: { type: 'append', message },
+    author: { kind: 'input' },
+    ...more,
+  });
+  const took = other && { took: { seq: other.seq, event: other.event, beforeStep: 1 } };
+  const records = messages.map((message, index) => record(message, index === 1 ? took : {}));
+  await conversations.append(address, epoch, 0, records);
   await conversations.commit(address, epoch, turnId, { type: 'append', messages }, {}, resultOf(turnId));
 }

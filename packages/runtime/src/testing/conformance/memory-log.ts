@@ -124,9 +124,9 @@ export class MemoryLogs {
     if (frame.commit) this.#commit(instance, frame.commit);
   }
 
-  #commit(instance: AgentAddress, { handled, answer }: NonNullable<LogFrame['commit']>): void {
+  #commit(instance: AgentAddress, { handled, taken = [], answer }: NonNullable<LogFrame['commit']>): void {
     const input = this.swarm.inputOf(instance);
-    const rest = input.pending.filter(({ seq }) => seq > handled);
+    const rest = input.pending.filter(({ seq }) => seq > handled && !taken.includes(seq));
     input.pending.splice(0, input.pending.length, ...rest);
     const reply = answer && decodeReply(JSON.parse(answer.reply));
     if (answer && reply) input.answers.push(answerOf(answer.eventId, reply));

@@ -85,6 +85,10 @@ async function runTurn(life: SteeredLife, { seq, event }: InboxEntry): Promise<v
   const turn = new SteeredTurn(life, { seq, event }, opened);
   await turn.run();
   const { taken } = turn;
+  const left = await orchestrator.pendingEntries(steered);
+  const isTaken = (id: string) => taken.some((each) => each.event.id === id);
+  const still = left.find((entry) => isTaken(entry.event.id));
+  if (still) throw new Error(`${still.event.id} was taken by ${turnId}, and is still pending`);
   // As after `turn.done`. Sometimes the orchestrator ends before it notes it.
   if (seq % 3 !== 0) orchestrator.handled(steered, event.id);
   for (const each of taken) {
