@@ -232,7 +232,10 @@ export class Chat {
     this.#forTurn = [...this.#forTurn, message];
     this.#asked = [...this.#asked, message.traceId].slice(-MOST_ASKED);
     try {
-      await this.deps.swarm.deliver({ agent, instanceKey, now: true, client: 'gdn', ...message });
+      const { input: text, paths } = findMentions(input);
+      const files = paths.length === 0 ? {} : { content: await readMentions(paths, process.cwd()) };
+      const said = { ...message, input: text, ...files };
+      await this.deps.swarm.deliver({ agent, instanceKey, now: true, client: 'gdn', ...said });
     } catch (error) {
       this.#forTurn = this.#forTurn.filter((each) => each !== message);
       if (!GoondanError.is(error)) return this.lost(error);

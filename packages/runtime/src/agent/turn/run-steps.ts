@@ -23,12 +23,13 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   for (;;) {
     // A turn that was given up must not change the plan inside a step of the next turn.
     refuseWhenOver(turn);
+    refuseWrongAnswer(turn, progress);
     // A step that is tried again may have left a tool call without its result.
-    progress.took = progress.failures === 0 ? takeInputs(turn, progress.nextIndex) : [];
+    const isTriedAgain = progress.failures + progress.fallbacks > 0;
+    progress.took = isTriedAgain ? [] : takeInputs(turn, progress.nextIndex);
     if (!progress.needsStep && progress.took.length === 0) return finish(turn, 'text_response', progress);
     takeChange(turn);
     refuseTooManyTokens(turn, progress);
-    refuseWrongAnswer(turn, progress);
     if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
     progress.nextIndex++;

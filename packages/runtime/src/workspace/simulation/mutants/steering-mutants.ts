@@ -54,7 +54,7 @@ export const steeringMutants: readonly Mutant[] = [
   {
     name: 'forget the result of a turn for the events that it took',
     file: 'journal/instance-writer.ts',
-    find: 'for (const { event } of taken) this.place.finished.add(turnIdOf(event.id), result);',
+    find: 'for (const { event } of taken) this.place.finished.add(turnIdOf(event.id), result, usage);',
     replace: '',
     caughtBy: 'steering',
   },
