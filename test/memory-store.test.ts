@@ -2,10 +2,12 @@
 import { describe, test } from 'bun:test';
 import {
   approvalConformance,
+  counterConformance,
   inboxConformance,
   memoryAnswers,
   memoryApprovals,
   memoryConversations,
+  memoryCounters,
   memoryInbox,
   memoryPlacement,
   MemorySwarm,
@@ -33,8 +35,16 @@ describe('a store in memory conforms', () => {
     const seams = seamsOf(swarm);
     return { seams, again: async () => seams, end: async () => undefined };
   };
+  /** Opens counters at a node. `again` is another node, after the first one has ended. */
+  const openCounters = async () => {
+    const swarm = new MemorySwarm();
+    const joinAs = (node: string) => (memoryPlacement(swarm, node), { counters: memoryCounters(swarm, node) });
+    const again = async () => (swarm.nodes.delete('one'), joinAs('two'));
+    return { seams: joinAs('one'), again, end: async () => undefined };
+  };
   describe('conversations', () => storeConformance(test, open));
   describe('inbox', () => inboxConformance(test, open));
   describe('placement', () => placementConformance(test, open));
   describe('approvals', () => approvalConformance(test, open));
+  describe('counters', () => counterConformance(test, openCounters));
 });

@@ -9,6 +9,7 @@ export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connec
 export const sharedRooms: readonly string[] = [
   'ports',
   'json',
+  'counters',
   'log',
   'files',
   'messages',
@@ -69,6 +70,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'keepers',
     'changes',
     'approvals',
+    'counters',
     'router',
     'watch',
     'swarm',
@@ -94,6 +96,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'traces',
     'logs',
     'approvals',
+    'counters',
     'changesets',
     'trust',
     'packs',

@@ -20,6 +20,7 @@ import { postgresAdmin } from './store/admin.ts';
 import { postgresAnswers } from './store/answers.ts';
 import { postgresBlobs } from './store/blobs.ts';
 import { PostgresApprovals } from './store/approvals.ts';
+import { PostgresCounters } from './store/counters.ts';
 import { listInstances } from './store/directory.ts';
 import { PostgresLog } from './store/conversation-log.ts';
 import { openDescriptions } from './store/describe-swarm.ts';
@@ -115,6 +116,7 @@ async function openStore(
     onDeleted: (instance) => void placement.loseInstance(instance, deletedError(instance)),
   });
   const approvals = await PostgresApprovals.open(context, scanMs === undefined ? {} : { scanMs });
+  const counters = new PostgresCounters(context, { epochOf: (instance) => placement.epochOf(instance) });
   const inbox = new PostgresInbox(context);
   const tell = (error: GoondanError) => report(`${error.code}: ${error.message}`);
   const calls = new PostgresCalls({
@@ -153,6 +155,7 @@ async function openStore(
     answers: postgresAnswers(context),
     blobs,
     approvals,
+    counters,
     admin,
     deadLetters: admin.deadLetters,
     calls,
@@ -167,6 +170,7 @@ async function openStore(
     async close() {
       await wakeUps.close();
       await calls.close();
+      await counters.close();
       if (!placement.isOver) await placement.leave().catch((error: unknown) => report(String(error)));
       await log.close();
       await approvals.close();

@@ -53,6 +53,8 @@ export type {
   StoredLog,
 } from './store/conversation-log.ts';
 export type { AgentBlobs, BlobOwner, BlobReader, Blobs } from './store/blobs.ts';
+export type { Counters } from './store/counters.ts';
+export type { Claim, CounterWindow, Reservation, ReserveOutcome, WaitingReservation } from './counters/claim.ts';
 export type { Inbox } from './store/inbox.ts';
 export type { DeadLetters, InstanceAdmin } from './store/instance-admin.ts';
 export type { Placement, StoreNode } from './store/placement.ts';

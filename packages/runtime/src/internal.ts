@@ -58,6 +58,18 @@ export {
   type RestoredSwarm,
   restoreStoppedSwarm,
 } from './orchestrator/stopped-swarm.ts';
+export {
+  abandonReservation,
+  beginReservations,
+  type Changed,
+  endReservation,
+  raiseLimit,
+  type ReadState,
+  reserveClaims,
+} from './counters/change-counters.ts';
+export { counterLimits } from './counters/claim.ts';
+export type { CounterState, CounterMoment } from './counters/counter-state.ts';
+export { tooManyCounters } from './counters/counter-table.ts';
 export { type Clock, sleep, systemClock, waitAtMost } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf, turnIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';

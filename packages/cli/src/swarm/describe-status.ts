@@ -1,6 +1,6 @@
 import type { InstanceStatus, SwarmStatus } from '@goondan/runtime';
 import type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
-import { describeExtensionStatus } from '@goondan/runtime/internal';
+import { describeDuration, describeExtensionStatus } from '@goondan/runtime/internal';
 import type { ExtensionStatus } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
@@ -107,7 +107,7 @@ function isBroken({ state }: Pick<ExtensionStatus, 'state'>): boolean {
 }
 
 function describeInstance(
-  { agent, instanceKey, status, pid, node, queued, problem, approvals, extensions = [] }: InstanceStatus,
+  { agent, instanceKey, status, pid, node, queued, problem, approvals, limitWait, extensions = [] }: InstanceStatus,
   terminal: Pick<Terminal, 'isWatched'>,
 ): string[] {
   return [
@@ -116,6 +116,7 @@ function describeInstance(
       approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
       pid,
       onNode(node),
+      limitWait && `waits for ${limitWait.limit} since ${describeDuration(limitWait.waitedMs)}`,
       queued === 0 ? undefined : describeInputs(queued),
       problem,
       status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,

@@ -28,10 +28,15 @@ export interface TestInput {
 let swarms = 0;
 
 /** Opens a function that makes swarms in one database. */
-export async function openTestSwarms(): Promise<{ make(): TestSwarm; end(): Promise<void> }> {
+export async function openTestSwarms(): Promise<{
+  readonly address: string;
+  make(): TestSwarm;
+  end(): Promise<void>;
+}> {
   const made = await makeTestDatabase();
   const database = openDatabase(made.address);
   return {
+    address: made.address,
     make: () => makeSwarm(database),
     async end() {
       await database.close();

@@ -16,4 +16,16 @@ export interface ModelSpec {
   readonly options?: JsonObject;
   /** Sampling settings for every call; the settings of a single request override them. */
   readonly params?: ModelParams;
+  readonly limits?: ModelLimits;
+}
+
+/** Limits of all calls of a model, by all processes and nodes of the swarm. */
+export interface ModelLimits {
+  readonly requestsPerMinute?: number;
+  /** The limit of input and output tokens together. */
+  readonly tokensPerMinute?: number;
+  /** The maximum number of calls at the same time. */
+  readonly concurrent?: number;
+  /** The name of the model in the swarm, by which its calls are counted: agents may know it by different names. */
+  readonly countedAs: string;
 }

@@ -78,7 +78,7 @@ export const approvalSummary: Check<ApprovalSummary> = object({
   traceId: name,
   toolCallId: name,
   toolName: name,
-  kind: optional(oneOf('change')),
+  kind: optional(oneOf('change', 'budget')),
   args: jsonObject,
   digest: name,
   reason: text,
@@ -136,6 +136,7 @@ export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStat
   crashes: count,
   problem: optional(text),
   approvals: optional(count),
+  limitWait: optional(object({ limit: text, waitedMs: number })),
   extensions: optional(listOf(extensionStatusChanged)),
 });
 

@@ -100,6 +100,12 @@ const toAgent: Samples<ToAgent> = {
     },
     { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
+  'counters.ended': [
+    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'reserved', marked: [1], waitedMs: 0.5 } },
+    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'refused', claim: 0, used: 20, limit: 20 } },
+    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'done' } },
+    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+  ],
   'changeset.ended': [
     { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'answered', value: { content: null } } },
     { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'failed', error } },
@@ -300,6 +306,25 @@ const fromAgent: Samples<FromAgent> = {
       },
     },
     { type: 'store', callId: 'store-1', request: { kind: 'events', lines: [{ name: 'turn.started' }] } },
+  ],
+  'counters.ask': [
+    {
+      type: 'counters.ask',
+      callId: 'call-1',
+      request: {
+        kind: 'reserve',
+        id: 'turn-1/0/model/1',
+        claims: [{ scope: 'swarm', counter: 'c', window: 'minute', amount: 1, limit: 20, isSoft: true }],
+        limits: ['requestsPerMinute: 20 of Model/m'],
+      },
+    },
+    { type: 'counters.ask', callId: 'call-1', request: { kind: 'begin', ids: ['turn-1/0/model/1'] } },
+    { type: 'counters.ask', callId: 'call-1', request: { kind: 'raise', approvalId: 'a', budget: { to: 40 } } },
+  ],
+  'counters.withdrawn': [{ type: 'counters.withdrawn', callId: 'call-1' }],
+  'counters.settled': [
+    { type: 'counters.settled', id: 'turn-1/0/model/1', amounts: [1, 200] },
+    { type: 'counters.settled', id: 'turn-1/0/model/1' },
   ],
   'changeset.withdrawn': [{ type: 'changeset.withdrawn', callId: 'call-1' }],
   'change.ready': [{ type: 'change.ready', change: 1 }],

@@ -183,6 +183,32 @@ const storeRequest = oneByField('kind', {
 
 export type StoreRequest = ReturnType<typeof storeRequest>;
 
+/** A claim of a model call. The orchestrator adds the place of the turn to the name of its counter. */
+const callClaim = object({
+  scope: oneOf('turn', 'conversation', 'agent', 'swarm'),
+  counter: name,
+  window: oneOf('ever', 'day', 'minute', 'call'),
+  amount: number,
+  limit: number,
+  isSoft: optional(flag),
+});
+
+export type CallClaim = ReturnType<typeof callClaim>;
+
+const counterRequest = oneByField('kind', {
+  /**
+   * Reserves all claims of a call, or none. With `limits`, the words for each claim, the call waits in the line of its
+   * model until they fit, and begins then.
+   */
+  reserve: () => ({ id: name, claims: listOf(callClaim), limits: optional(listOf(text)) }),
+  /** The calls of these reservations begin now. */
+  begin: () => ({ ids: listOf(name) }),
+  /** Raises a budget, which a person approved. `budget`: the arguments of the question. */
+  raise: () => ({ approvalId: name, budget: jsonObject }),
+});
+
+export type CounterRequest = ReturnType<typeof counterRequest>;
+
 export const checkFromAgent = oneByField('type', {
   ready: () => selfFields,
   /** The parts of the agent have changed: a server was connected or lost, or tools were added or removed. */
@@ -244,8 +270,8 @@ export const checkFromAgent = oneByField('type', {
     args: jsonObject,
     reason: text,
     expiresInMs: number,
-    /** `change`: the question is about a changeset. Absent for a question about a tool call. */
-    kind: optional(oneOf('change')),
+    /** `change`: the question is about a changeset; `budget`: about a budget. Absent for a question about a tool call. */
+    kind: optional(oneOf('change', 'budget')),
   }),
   /** The turn no longer waits for this answer. */
   'approval.withdrawn': () => ({ callId: name }),
@@ -260,6 +286,12 @@ export const checkFromAgent = oneByField('type', {
   'changeset.ask': () => ({ callId: name, request: changesetRequest }),
   /** The agent no longer waits for this answer. A commit that has begun to replace files is finished all the same. */
   'changeset.withdrawn': () => ({ callId: name }),
+  /** Asks about counters of model calls. Answered by `counters.ended` with the same `callId`. */
+  'counters.ask': () => ({ callId: name, request: counterRequest }),
+  /** The agent no longer waits for this answer. A reservation that is made all the same is released. */
+  'counters.withdrawn': () => ({ callId: name }),
+  /** The call of a reservation has ended. `amounts`: the real amount of each claim; absent if the call was not made. */
+  'counters.settled': () => ({ id: name, amounts: optional(listOf(number)) }),
   /** The parts of a change are loaded and registered, and wait for `change.swap` or `change.drop`. */
   'change.ready': () => ({ change: count }),
   /** The change cannot be made. The process has dropped its new parts and runs as before. */

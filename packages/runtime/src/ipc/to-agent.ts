@@ -10,6 +10,7 @@ import {
   jsonObject,
   listOf,
   name,
+  number,
   object,
   oneByField,
   oneOf,
@@ -51,6 +52,17 @@ const changesetEnd = oneByField('status', {
 
 /** The answer to a `changeset.ask`. `value`: a `ChangesetAnswer` of this request. */
 export type ChangesetEnd = ReturnType<typeof changesetEnd>;
+
+const counterEnd = oneByField('status', {
+  /** `marked`: the positions of soft claims that are the first ones above their limit. */
+  reserved: () => ({ marked: listOf(count), waitedMs: number }),
+  refused: () => ({ claim: count, used: number, limit: number }),
+  done: () => ({}),
+  failed: () => ({ error: frameError }),
+});
+
+/** The answer to a `counters.ask`: `reserved` or `refused` for `reserve`, otherwise `done`; or `failed`. */
+export type CounterEnd = ReturnType<typeof counterEnd>;
 
 const storeEnd = oneByField('status', {
   done: () => ({}),
@@ -120,6 +132,7 @@ export const checkToAgent = oneByField('type', {
   'turn.held': () => ({ eventId: name, isHeld: flag }),
   'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
   'changeset.ended': () => ({ callId: name, outcome: changesetEnd }),
+  'counters.ended': () => ({ callId: name, outcome: counterEnd }),
   'store.ended': () => ({ callId: name, outcome: storeEnd }),
   /** The agents of the swarm, and the connections whose events can reach this agent, from now on. */
   'agents.changed': () => ({ agents: listOf(agentCard), connections: listOf(connectionCard) }),

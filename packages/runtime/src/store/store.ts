@@ -9,6 +9,7 @@ import type { ConversationStore } from '../agent/conversation/conversation-store
 import type { Answers } from './answers.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import type { AgentBlobs, BlobReader, Blobs } from './blobs.ts';
+import type { Counters } from './counters.ts';
 import type { Inbox } from './inbox.ts';
 import type { DeadLetters, InstanceAdmin } from './instance-admin.ts';
 import type { Placement } from './placement.ts';
@@ -22,6 +23,7 @@ export interface Store {
   readonly answers: Answers;
   readonly approvals: ApprovalStore;
   readonly blobs: Blobs;
+  readonly counters: Counters;
   readonly deadLetters: DeadLetters;
   readonly admin: InstanceAdmin;
   readonly traceSink: TraceSink;
@@ -38,7 +40,16 @@ export interface Store {
 /** The side of a node: the orchestrator, which accepts input, places instances and administers them. */
 export type NodeStore = Pick<
   Store,
-  'inbox' | 'placement' | 'approvals' | 'blobs' | 'deadLetters' | 'admin' | 'history' | 'directory' | 'close'
+  | 'inbox'
+  | 'placement'
+  | 'approvals'
+  | 'blobs'
+  | 'counters'
+  | 'deadLetters'
+  | 'admin'
+  | 'history'
+  | 'directory'
+  | 'close'
 >;
 
 /** The side of an agent process, which writes one conversation, or many in a shared process. */

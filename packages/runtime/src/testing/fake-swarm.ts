@@ -16,6 +16,7 @@ import { randomIds } from '../ports/ids.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ipc/spawn.ts';
+import { fileCounters } from '../store/files/file-counters.ts';
 import { nodeStoreOf } from '../store/files/open-node-store.ts';
 import type { Placement } from '../store/placement.ts';
 import type { NodeStore } from '../store/store.ts';
@@ -87,7 +88,10 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const location = { stateRoot, workspaceId: 'test' };
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const journal = await durableStore({ ...location, warn: () => undefined });
-  const files = nodeStoreOf(location, journal, await ApprovalFile.open(ports, location), onlyNode);
+  const approvals = await ApprovalFile.open(ports, location);
+  const file = { save: async () => undefined };
+  const counters = fileCounters({ clock, placement: onlyNode, file, states: [], warn: () => undefined });
+  const files = nodeStoreOf(location, { journal, approvals, counters }, onlyNode);
   const joined = options.cluster?.of.join(options.cluster.node);
   const store = options.wrap?.(files) ?? { ...files, ...joined };
   const agents = fakeAgents(options.cluster === undefined ? answer : committing(answer, options.cluster), {

@@ -1,6 +1,7 @@
 /** The testing kit: `import { scriptedAgent, extension } from '@goondan/runtime/testing'`. */
 export { type ApprovalSeams, approvalConformance } from './conformance/approval-conformance.ts';
 export { blobConformance, type BlobSeams } from './conformance/blob-conformance.ts';
+export { counterConformance, type CounterSeams } from './conformance/counter-conformance.ts';
 export type { OpenedSeams, OpenSeams, RegisterCheck } from './conformance/conformance.ts';
 export { inboxConformance, type InboxSeams } from './conformance/inbox-conformance.ts';
 export { placementConformance, type PlacementSeams } from './conformance/placement-conformance.ts';
@@ -9,6 +10,7 @@ export {
   memoryAnswers,
   memoryApprovals,
   memoryConversations,
+  memoryCounters,
   memoryInbox,
   memoryPlacement,
   MemorySwarm,

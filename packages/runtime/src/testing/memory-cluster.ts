@@ -14,7 +14,13 @@ import type { ClusterNode, ClusterPlacement, ClusterStore, RemoteCalls } from '.
 import type { Inbox } from '../store/inbox.ts';
 import type { NodeStore } from '../store/store.ts';
 import { answerOf, decodeReply } from '../workspace/records/reply.ts';
-import { memoryApprovals, memoryInbox, memoryPlacement, MemorySwarm } from './conformance/memory-seams.ts';
+import {
+  memoryApprovals,
+  memoryCounters,
+  memoryInbox,
+  memoryPlacement,
+  MemorySwarm,
+} from './conformance/memory-seams.ts';
 
 interface MemoryNode {
   readonly watched: Map<string, AgentAddress>;
@@ -27,7 +33,8 @@ interface MemoryNode {
   lost: (error: GoondanError, instance?: AgentAddress) => void;
 }
 
-type MemoryParts = Pick<NodeStore, 'inbox' | 'approvals'> & Pick<ClusterStore, 'placement' | 'calls' | 'listInstances'>;
+type MemoryParts = Pick<NodeStore, 'inbox' | 'approvals' | 'counters'> &
+  Pick<ClusterStore, 'placement' | 'calls' | 'listInstances'>;
 
 export class MemoryCluster {
   readonly swarm = new MemorySwarm();
@@ -57,6 +64,7 @@ export class MemoryCluster {
       placement: this.#placement(name, node),
       inbox: this.#inbox(name),
       approvals: memoryApprovals(this.swarm),
+      counters: memoryCounters(this.swarm, name),
       calls: this.#calls(node),
       listInstances: async ({ agents, most }) =>
         [...this.#instances.values()]

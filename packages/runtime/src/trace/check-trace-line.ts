@@ -35,7 +35,7 @@ const isSpan = fields(
   { kind: isMiddlewareKind, label: isText, id: isText, startMs: isNumber, totalMs: isNumber },
   {
     ...each(isText, 'spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
-    ...each(isNumber, 'layersMore', 'retryMs'),
+    ...each(isNumber, 'layersMore', 'retryMs', 'limitMs', 'reservedTokens'),
     ...each(isPlainObject, 'by', 'tokens'),
     took: listOf(fields({ ...each(isText, 'eventId', 'input'), source: isPlainObject })),
     place: isPlace,

@@ -54,6 +54,7 @@ export function describeUnmasked(recorded: RunningSpan, turnStartedAt: number, l
     called: [],
     ...(chain.took === undefined ? {} : { took: chain.took.map((event) => describeTaken(event, mask)) }),
     ...defined({ layersMore, plan: chain.plan, effect: chain.effect, input: chain.input?.(), retryMs }),
+    ...recorded.call,
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };

@@ -28,7 +28,9 @@ export function encodeTraceLine(line: TraceLine): string {
 }
 
 function withoutEmpty({ layers, inside: _inside, called: _called, ...chain }: ChainRecord): object {
-  const rounded = { ...chain, startMs: round(chain.startMs), totalMs: round(chain.totalMs) };
+  const { limitMs } = chain;
+  const waited = limitMs === undefined ? {} : { limitMs: round(limitMs) };
+  const rounded = { ...chain, startMs: round(chain.startMs), totalMs: round(chain.totalMs), ...waited };
   return layers.length === 0 ? rounded : { ...rounded, layers: layers.map(layerWithoutEmpty) };
 }
 

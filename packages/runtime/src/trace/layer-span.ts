@@ -101,6 +101,14 @@ export interface TurnObserver {
   ended?(end: WatchedEnd): void;
 }
 
+/** The reservations of a model call. */
+export interface ReservedCall {
+  /** The time that the call waited for the limits of its model; absent if it has none. */
+  readonly limitMs?: number;
+  /** The tokens that were reserved for the call; absent if none were. */
+  readonly reservedTokens?: number;
+}
+
 export interface ChainSpan {
   /**
    * The scope for draws by the code of this chain's layers; absent if the chain uses the scope of the enclosing chain.
@@ -113,6 +121,8 @@ export interface ChainSpan {
    * changes are not kept.
    */
   changes?(): readonly LayerChange[];
+  /** Called when a model call begins, with its reservations. */
+  reserved?(call: ReservedCall): void;
   /** Called when the chain returned a result. */
   end(result: unknown): void;
   /**

@@ -188,9 +188,14 @@ class Renderer {
     return wholeText(' ', stack).map((frame) => this.paint('error', frame));
   }
 
-  private details({ tokens, input, outcome, plan }: ChainRecord): string {
+  private details({ tokens, input, outcome, plan, limitMs = 0, reservedTokens }: ChainRecord): string {
     const planned = this.showsPlans && plan !== undefined ? [`plan ${shortLine(shortDigest(plan))}`] : [];
-    const used = [...planned, ...(tokens === undefined ? [] : [describeTokens(tokens)])];
+    const used = [
+      ...planned,
+      ...(limitMs < 10 ? [] : [`waited ${describeDuration(limitMs)} for a limit`]),
+      ...(tokens === undefined ? [] : [describeTokens(tokens)]),
+      ...(reservedTokens === undefined ? [] : [`${reservedTokens} reserved`]),
+    ];
     if (!this.isFull) return used.map((text) => this.paint('time', `, ${text}`)).join('');
     const said = [...(input === undefined ? [] : [input]), ...(outcome === undefined ? [] : [outcome]), ...used];
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');

@@ -13,7 +13,7 @@ import type { PlainObject } from '../json/copy-json.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
-import type { ChainSpan, LayerChange, SpanStart, WatchedLayer } from './layer-span.ts';
+import type { ChainSpan, LayerChange, ReservedCall, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 import type { TurnKeeper } from './turn-keeper.ts';
 
@@ -37,6 +37,7 @@ export class RunningSpan implements ChainSpan {
   declare layersMore?: number;
   declare error?: unknown;
   declare retryMs?: number | undefined;
+  declare call?: ReservedCall;
   /** The chains inside this one, for a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
   /** The chain's own scope; absent if the chain uses the scope of the enclosing chain. */
@@ -134,6 +135,10 @@ export class RunningSpan implements ChainSpan {
     return [...(this.parent?.layers ?? []), ...this.layers].flatMap(({ layer: { extension }, changed }) =>
       changed === undefined ? [] : [{ extension, ...changed }],
     );
+  }
+
+  reserved(call: ReservedCall): void {
+    this.call = call;
   }
 
   end(result: unknown): void {

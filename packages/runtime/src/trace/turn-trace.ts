@@ -198,6 +198,10 @@ export interface ChainRecord {
     readonly cacheRead?: number;
     readonly cacheWrite?: number;
   };
+  /** The time that a model call waited for the limits of its model, as a part of the total time. */
+  readonly limitMs?: number;
+  /** The tokens that were reserved for a model call: an estimate of its input, and the most that its answer may have. */
+  readonly reservedTokens?: number;
   /** The error that the chain threw, or that a tool returned. */
   readonly error?: string;
   /** True if the error was caused by the cancel of the turn, so the chain itself did not fail. */

@@ -189,6 +189,12 @@ export const agentErrors = {
     meaning: 'The model has no API key.',
     suggestion: "Set the variable the message names, or the Model's `apiKey`.",
   },
+  E_MODEL_LIMIT: {
+    forPrograms: true,
+    meaning: 'A model call waited too long for the limits of its model, or too many calls wait for them.',
+    suggestion:
+      'Raise the limit of `Model.spec.limits` that the message names, if the provider allows it, or give the swarm less work at a time.',
+  },
   E_MODEL_NO_RULE: {
     meaning: 'No rule of the scripted model matches the newest message.',
     suggestion: 'Add a rule without `when` and `afterTool` at the end of the script: such a rule always matches.',

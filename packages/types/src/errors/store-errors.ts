@@ -20,6 +20,12 @@ export const storeErrors = {
     meaning: 'A newer version of Goondan made this backup. Nothing was restored.',
     suggestion: 'Install that version or a newer one, then restore the backup.',
   },
+  E_COUNTER_LIMIT: {
+    forPrograms: true,
+    meaning: 'The swarm counts too many things: counters of limits and budgets, or open reservations of one of them.',
+    suggestion:
+      'Delete conversations that have a budget of their own and are not needed any more, or give the budget a wider scope.',
+  },
   E_DEAD_LETTER: {
     forPrograms: true,
     meaning: 'The agent crashed each time it handled this event, so the event became a dead letter.',

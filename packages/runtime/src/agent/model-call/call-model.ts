@@ -4,6 +4,7 @@ import { defined } from '../../json/defined.ts';
 import { hideBytesInParts } from '../../json/hide-bytes.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
+import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { isObjectSchema } from '../output/finish-tool.ts';
@@ -15,6 +16,7 @@ import { runChain } from '../pipeline/run-chain.ts';
 import type { PaidModel } from '../../usage/spending.ts';
 import { addOwnUsage, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 import { withDeadline } from '../with-deadline.ts';
+import { CallReservations } from './call-reservations.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 import type { ModelRequest } from '../model/model-port.ts';
 
@@ -40,6 +42,8 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
     },
     (step ?? turn).span,
   );
+  const reservations = new CallReservations(turn, call);
+  call.reservations = reservations;
   return runChain<ModelReply>(turn, {
     kind: 'model',
     span,
@@ -49,7 +53,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
     answered: (by) => {
       if (step !== undefined && extension === undefined) step.repliedBy = by;
     },
-  });
+  }).finally(() => reservations.release());
 }
 
 async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSpan | undefined): Promise<ModelReply> {
@@ -76,7 +80,9 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
     if (watched !== undefined) watched.sent = digestBody(told);
   };
   const reply = await turn.effects.perform({ key, kind: 'model', asked }, async () => {
-    const replied = await turn.agent.activity.effect(() => askModel(turn, call, { ...request, onSent }));
+    const replied = await turn.agent.activity.effect(() =>
+      countCall(call, span, (onOutput) => askModel(turn, call, { ...request, onSent, onOutput })),
+    );
     if (watched !== undefined && extension === undefined) noteCacheLoss(turn, call, watched, replied, span);
     return replied;
   });
@@ -94,6 +100,34 @@ function paidFor({ agent }: RunningTurn, { modelRef, extension }: ModelCall): Pa
   // A model in code has no provider, and the name of its resource.
   const model = spec?.model ?? modelRef.replace(/^Model\//, '');
   return { provider: spec?.provider ?? 'code', model, ...(extension === undefined ? {} : { extension }) };
+}
+
+/**
+ * Makes a call when its reservations have begun, and settles them. `onOutput` notes that the model has begun to answer. The
+ * wait is outside of the time limits of the call.
+ */
+async function countCall(
+  { reservations }: ModelCall,
+  span: ChainSpan | undefined,
+  call: (onOutput: () => void) => Promise<ModelReply>,
+): Promise<ModelReply> {
+  const reserved = await reservations?.begin();
+  if (reserved !== undefined) span?.reserved?.(reserved);
+  let hasOutput = false;
+  try {
+    const reply = await call(() => (hasOutput = true));
+    reservations?.settle(reply.usage.totalTokens > 0 ? reply.usage : undefined);
+    return reply;
+  } catch (error) {
+    reservations?.settle(!hasOutput && isRefusal(error) ? NO_USAGE : undefined);
+    throw error;
+  }
+}
+
+/** Returns true if the provider refused the call. Any other failure may have used tokens. */
+function isRefusal(error: unknown): boolean {
+  const { code } = toTurnError(error);
+  return code === 'E_MODEL_FAILED' || code === 'E_MODEL_AUTH' || code === 'E_MODEL_CONTEXT' || code === 'E_MODEL_KEY';
 }
 
 interface BuiltRequest extends Pick<ModelRequest, 'messages' | 'tools' | 'params' | 'outputSchema' | 'stableCount'> {
@@ -193,7 +227,7 @@ function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sen
 async function askModel(
   turn: RunningTurn,
   { step, extension }: ModelCall,
-  { modelRef, ...request }: BuiltRequest & Pick<ModelRequest, 'onSent'>,
+  { modelRef, onOutput, ...request }: BuiltRequest & Pick<ModelRequest, 'onSent'> & { readonly onOutput: () => void },
 ): Promise<ModelReply> {
   const { agent, turnId } = turn;
   const model = await agent.plan.openModel(modelRef);
@@ -212,6 +246,7 @@ async function askModel(
       },
       turnId,
       onDelta: (delta) => {
+        onOutput();
         // A call by a layer is not streamed. A model may keep writing after its deadline; those deltas are dropped.
         if (step !== undefined && extension === undefined && !run.isOver) turn.deltas.streaming(step, delta);
       },

@@ -3,6 +3,7 @@ import { askingLayer } from '../pipeline/layer-context.ts';
 import { subjectOf, TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { RunningStep } from '../turn-state/running-turn.ts';
+import type { CallReservations } from './call-reservations.ts';
 
 /** One model call on its way through the model chain. Layers may change only messages, tools, params and `modelRef`. */
 export interface ModelCall {
@@ -23,6 +24,8 @@ export interface ModelCall {
   readonly extension: string | undefined;
   /** The fields that the extension set itself: `modelRef`, `params.temperature`; absent for the step's own call. */
   readonly own?: readonly string[];
+  /** The reservations of the call; set when the call begins its way. */
+  reservations?: CallReservations;
 }
 
 /** The context of a model layer. */

@@ -24,6 +24,7 @@ import { InstanceChanges } from './instance-changes.ts';
 import { InstanceJournal } from './instance-journal.ts';
 import { IpcApprover } from './ipc-approver.ts';
 import { IpcChangesets } from './ipc-changesets.ts';
+import { IpcCounters } from './ipc-counters.ts';
 import { IpcEngine } from './ipc-engine.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
 import type { AgentChannel, ProcessHost } from './process-host.ts';
@@ -57,6 +58,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const engine = new IpcEngine(channel, start.agents, host.clock);
   let { connections = [] } = start;
   const approver = new IpcApprover(channel);
+  const counters = new IpcCounters(channel);
   const changesets = new IpcChangesets(channel, start.swarmName ?? '');
   /** Once true, nothing more is written to the conversation. */
   let isAbandoned = false;
@@ -78,6 +80,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         connections: () => connections,
         approver,
         changesets,
+        counters,
         clock: host.clock,
         masked: start.masked ?? [],
         ...(host.shared === undefined ? { ownsProcess: true } : { sharesProcess: true, forget: host.shared.forget }),
@@ -121,7 +124,10 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     isLeft = true;
     traces?.leave();
     // Requests that are open now never settle, because their answers are dropped.
-    for (const pending of [approver.questions, changesets.requests, engine.calls, engine.lists]) pending.forgetAll();
+    const { questions } = approver;
+    for (const pending of [questions, changesets.requests, counters.requests, engine.calls, engine.lists]) {
+      pending.forgetAll();
+    }
   }
 
   function hear(message: InstanceMessage): void {
@@ -147,6 +153,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         return reportLate(approver.questions.answer(message.callId, message.outcome), message.callId);
       case 'changeset.ended':
         return reportLate(changesets.requests.answer(message.callId, message.outcome), message.callId);
+      case 'counters.ended':
+        return reportLate(counters.requests.answer(message.callId, message.outcome), message.callId);
       case 'agents.changed':
         connections = message.connections;
         return engine.agentsChanged(message.agents);

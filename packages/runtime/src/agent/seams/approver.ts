@@ -17,8 +17,11 @@ export interface ApprovalQuestion {
   readonly args: JsonObject;
   readonly reason: string;
   readonly expiresInMs: number;
-  /** `change`: the question is about a changeset, and `args` has its diff. Absent for a question about a tool call. */
-  readonly kind?: 'change';
+  /**
+   * `change`: the question is about a changeset, and `args` has its diff. `budget`: it is about one more portion of a budget.
+   * Absent for a question about a tool call.
+   */
+  readonly kind?: 'change' | 'budget';
 }
 
 export interface Approver {

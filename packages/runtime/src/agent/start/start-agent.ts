@@ -14,6 +14,7 @@ import { codeFolders } from '../../config/code-folders.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { type Approver, noApprover } from '../seams/approver.ts';
 import { type Changesets, noChangesets } from '../seams/changesets.ts';
+import { type CallCounters, ownCounters } from '../seams/counters.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { AgentBlobs } from '../../store/blobs.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
@@ -58,6 +59,8 @@ export interface AgentDeps {
   readonly approver?: Approver;
   /** Answers `ctx.bundle` of tools; without it, tools cannot change the bundle. */
   readonly changesets?: Changesets;
+  /** Counts model calls together with other processes; without it, the agent counts its own calls. */
+  readonly counters?: CallCounters;
   readonly clock?: Clock;
   /** Receives complete log lines, with secrets already masked. Must not throw. */
   readonly logSink?: (line: LogLine) => void;
@@ -251,6 +254,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     connections: deps.connections ?? (() => []),
     approver: deps.approver ?? noApprover,
     changesets: deps.changesets ?? noChangesets,
+    counters: deps.counters ?? ownCounters(clock, address),
     activity: new Activity(),
     clock,
     mask,

@@ -10,6 +10,7 @@ import type { Engine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';
 import type { Changesets } from '../seams/changesets.ts';
 import type { AgentFiles } from '../files/agent-files.ts';
+import type { CallCounters } from '../seams/counters.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { LlmView } from '../conversation/llm-view.ts';
 import type { EventBus } from '../extension/event-bus.ts';
@@ -65,6 +66,7 @@ export interface AgentParts {
   readonly connections: () => readonly ConnectionCard[];
   readonly approver: Approver;
   readonly changesets: Changesets;
+  readonly counters: CallCounters;
   readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: SecretMask;

@@ -69,6 +69,16 @@ export function isSameQuestion(record: ApprovalRecord, { at, during, frame }: As
   );
 }
 
+/** Returns the person who approved a question of this kind about exactly these arguments; `undefined` if nobody did. */
+export function approvalOf(
+  record: ApprovalRecord | undefined,
+  kind: ApprovalRecord['kind'],
+  args: JsonObject,
+): { readonly by?: string } | undefined {
+  if (record?.kind !== kind || record?.answer?.decision !== 'approved') return undefined;
+  return record.digest === digestJson(args) ? defined({ by: record.answer.by }) : undefined;
+}
+
 export function summaryOf({ key: _key, answer: _answer, ...summary }: ApprovalRecord): ApprovalSummary {
   return summary;
 }

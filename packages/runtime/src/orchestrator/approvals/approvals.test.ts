@@ -226,15 +226,15 @@ describe('an approval request', () => {
     expect(approvals.pending().map(({ kind }) => kind)).toEqual(['change', undefined, 'change']);
     // The key is for the process that asks.
     expect(approvals.pending()[0]).not.toHaveProperty('key');
-    expect(approvals.findChangeApproval(at, change, args)).toBeUndefined();
+    expect(approvals.findApproval(at, change, 'change', args)).toBeUndefined();
     for (const id of [change, call]) await approvals.decide(id, approved);
     await approvals.decide(denied, { decision: 'denied', by: 'ann' });
-    expect(approvals.findChangeApproval(at, change, args)).toEqual({ by: 'ann' });
-    expect(approvals.findChangeApproval(at, change, { ...args, digest: 'e' })).toBeUndefined();
-    expect(approvals.findChangeApproval(other, change, args)).toBeUndefined();
-    for (const id of [call, denied, 'forged']) expect(approvals.findChangeApproval(at, id, args)).toBeUndefined();
+    expect(approvals.findApproval(at, change, 'change', args)).toEqual({ by: 'ann' });
+    expect(approvals.findApproval(at, change, 'change', { ...args, digest: 'e' })).toBeUndefined();
+    expect(approvals.findApproval(other, change, 'change', args)).toBeUndefined();
+    for (const id of [call, denied, 'forged']) expect(approvals.findApproval(at, id, 'change', args)).toBeUndefined();
     approvals.taken(at, change);
-    expect(approvals.findChangeApproval(at, change, args)).toBeUndefined();
+    expect(approvals.findApproval(at, change, 'change', args)).toBeUndefined();
   });
 
   test('with its keys in another order is the same request', async () => {

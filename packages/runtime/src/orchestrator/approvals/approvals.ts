@@ -12,8 +12,8 @@
  * 5. A request expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
  *    clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic
  *    clock covers a wall clock that was set back.
- * 6. A changeset is approved only by an answer to a question of its own conversation, of kind `change`, with exactly its
- *    arguments.
+ * 6. A changeset or a budget is approved only by an answer to a question of its own conversation, of its kind, with exactly
+ *    its arguments.
  * 7. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
  * 8. On several nodes, every node lists and answers the requests of all. Only the owner of an instance lets its requests
@@ -23,38 +23,25 @@ import type { AgentAddress, AgentEvent, ApprovalOutcome, JsonObject } from '@goo
 import { toAgentAddress } from '../../control/instance-address.ts';
 import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm.ts';
 import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
-import { digestJson } from '../../json/digest-json.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { ApprovalStore } from '../../store/approval-store.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
+import type { ApprovalsDeps } from './approvals-deps.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
-import { type AgentFrame, type FinishedTurn, type Report, type SwarmListener } from '../instances/swarm-listener.ts';
+import type { AgentFrame, FinishedTurn, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
 import { type Entry, isLate, isUnanswered, noticeOf, storedEntry, subjectOf } from './approval-entry.ts';
-import { type AskFrame, findRoomProblem, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
-
-export interface ApprovalsDeps {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly events: Pick<Required<SwarmListener>, 'decided' | 'waitsChanged'>;
-  readonly report: Report;
-  readonly store: Pick<ApprovalStore, 'put' | 'answer' | 'remove' | 'onChange'>;
-  /** Absent if the swarm cannot have other nodes. `isOwned`: true if the instance belongs to this node. */
-  readonly nodes?: Pick<ApprovalStore, 'list'> & { isOwned(at: AgentAddress): boolean };
-  /** The requests that the store had when this node started. */
-  readonly requests: readonly ApprovalRecord[];
-  /** Sends a message to the process of this instance, if it has one. */
-  say(at: AgentAddress, message: ToAgent): void;
-  tell(notice: () => ApprovalNotice): void;
-  /** Returns a function that masks the secrets of this agent. */
-  maskFor(agentName: string): (text: string) => string;
-}
+import {
+  approvalOf,
+  type AskFrame,
+  findRoomProblem,
+  isSameQuestion,
+  newRecord,
+  summaryOf,
+} from './approval-question.ts';
 
 export const approvalLimits = { mostOfAll: 256, mostOfOne: 64 };
 
@@ -99,13 +86,11 @@ export class Approvals implements SwarmListener {
   }
 
   /**
-   * Finds the approval of a changeset: the question `id` of this instance, of kind `change` and about `args`, which a
-   * person approved. Returns `undefined` if there is no such approval.
+   * Finds the approval of a changeset or a budget: the question `id` of this instance, of this kind and about `args`, which
+   * a person approved. Returns `undefined` if there is no such approval.
    */
-  findChangeApproval(at: AgentAddress, id: string, args: JsonObject): { readonly by?: string } | undefined {
-    const { record } = this.#of(at).find((entry) => entry.record.id === id) ?? {};
-    if (record?.kind !== 'change' || record.answer?.decision !== 'approved') return undefined;
-    return record.digest === digestJson(args) ? defined({ by: record.answer.by }) : undefined;
+  findApproval(at: AgentAddress, id: string, kind: ApprovalRecord['kind'], args: JsonObject) {
+    return approvalOf(this.#of(at).find((entry) => entry.record.id === id)?.record, kind, args);
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {

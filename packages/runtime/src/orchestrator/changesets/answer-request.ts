@@ -30,7 +30,7 @@ import { reportRecoveries } from './report-recoveries.ts';
 
 export interface AnswerDeps extends CommitDeps {
   readonly reloader: Pick<SwarmReloader, 'onRoad'>;
-  readonly approvals: Pick<Approvals, 'findChangeApproval'>;
+  readonly approvals: Pick<Approvals, 'findApproval'>;
   readonly report: SwarmAgents['report'];
   readonly clock: Clock;
 }
@@ -127,7 +127,7 @@ async function commit(
   road: ChangeRoad,
 ): Promise<ChangesetAnswers['commit']> {
   const { changesetId, owner, at } = change;
-  const findApproval = (id: string, args: JsonObject) => deps.approvals.findChangeApproval(at, id, args);
+  const findApproval = (id: string, args: JsonObject) => deps.approvals.findApproval(at, id, 'change', args);
   const wanted = { changesetId, owner, digest, findApproval, ...defined({ approvalId }) };
   const changeset = { id: changesetId, agent: at.agentName };
   const named: ChangeRoad = { ...road, make: (made) => road.make({ ...made, changeset }) };

@@ -228,7 +228,12 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
   function describe(instance: Instance): InstanceStatus {
     const waiting = swarm.approvals.countPending(instance.address);
-    return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
+    const limitWait = swarm.counters.waitOf(instance.address);
+    return {
+      ...describeInstance(instance),
+      ...(waiting === 0 ? {} : { approvals: waiting }),
+      ...(limitWait === undefined ? {} : { limitWait: { ...limitWait, waitedMs: Math.round(limitWait.waitedMs) } }),
+    };
   }
 
   /** Reads the dead letters of one instance. An error here does not hide the letters of other instances. */

@@ -15,7 +15,9 @@ import type { ChildOutput } from '../../ipc/spawn.ts';
 import type { ClusterStore } from '../../store/cluster-store.ts';
 import type { NodeStore } from '../../store/store.ts';
 import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
-import { Approvals, type ApprovalsDeps } from '../approvals/approvals.ts';
+import { Approvals } from '../approvals/approvals.ts';
+import type { ApprovalsDeps } from '../approvals/approvals-deps.ts';
+import { CounterRequests } from '../counters/counter-requests.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
 import { ProcessChanges } from '../changes/process-changes.ts';
@@ -50,7 +52,7 @@ import { Watchers } from '../watch/watchers.ts';
 export interface SwarmDeps {
   readonly currentPlan: CurrentPlan;
   readonly ids: Ids;
-  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'blobs' | 'directory'>;
+  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'blobs' | 'counters' | 'directory'>;
   readonly requests: ApprovalsDeps['requests'];
   readonly clock: Clock;
   readonly location: InstanceProcessesDeps['location'];
@@ -75,6 +77,7 @@ export class SwarmAgents {
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
+  readonly counters: CounterRequests;
   /** The instances of this node. */
   readonly owned: OwnedInstances;
   readonly moves: InstanceMoves;
@@ -137,6 +140,11 @@ export class SwarmAgents {
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => this.#maskFor(agentName),
     });
+    this.counters = new CounterRequests({
+      ...{ clock, report, store: store.counters },
+      say: (at, message) => instances.find(at)?.say(message),
+      isApproved: (at, id, budget) => this.approvals.findApproval(at, id, 'budget', budget) !== undefined,
+    });
     this.#unread = new UnreadInboxes(store.inbox, instances, clock);
     const sample = telemetry?.sample ?? ((event) => event);
     const unread = this.#unread;
@@ -173,19 +181,9 @@ export class SwarmAgents {
     const own = this.#ownListener();
     const list = () => this.list();
     const lists = new AnswerLists({ currentPlan, instances, list, stored: cluster, report });
-    this.#listeners = [
-      mailboxes,
-      woken,
-      this.#calls,
-      this.approvals,
-      this.#held,
-      this.watchers,
-      this.changes,
-      instances,
-      ...kept,
-      lists,
-      own,
-    ];
+    const { counters, approvals, watchers, changes } = this;
+    this.#listeners = [mailboxes, woken, this.#calls, counters, approvals, this.#held, watchers, changes, instances];
+    this.#listeners.push(...kept, lists, own);
   }
 
   /** Adds a part that is built on the swarm. It hears events after the swarm's own parts. */
@@ -221,6 +219,7 @@ export class SwarmAgents {
       await this.keepers?.endConversation(address);
       const removed = await remove();
       this.approvals.drop(address);
+      await this.counters.drop(address);
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.instances.forget(address);
@@ -289,6 +288,7 @@ export class SwarmAgents {
     this.moves.close();
     this.#unread.close();
     this.approvals.close();
+    await this.counters.close();
   }
 
   report(level: LogLevel, event: string, message: string, at?: ReportSubject, data?: JsonValue): void {

@@ -2,14 +2,17 @@ import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { CounterFile } from '../../workspace/counters/counter-file.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
+import type { Counters } from '../counters.ts';
 import type { Placement } from '../placement.ts';
 import type { NodeStore } from '../store.ts';
 import { withBlobs } from './blob-admin.ts';
 import { fileBlobs } from './file-blobs.ts';
+import { fileCounters } from './file-counters.ts';
 import { directoryOf, inboxOf } from './journal-seams.ts';
 import { migrateOld } from './migrate-old.ts';
 
@@ -30,14 +33,29 @@ export async function openNodeStore(
   const journal = await durableStore({ ...options, ...ports, fence: () => placement.check() });
   await journal.openInbox();
   const approvals = await ApprovalFile.open(ports, options);
-  return nodeStoreOf(options, journal, approvals, placement, fs);
+  const { file, states } = await CounterFile.open(ports, options);
+  const warn = (message: string) => options.warn({ path: file.path, message });
+  const counters = fileCounters({ clock, placement, file, states, warn });
+  const store = nodeStoreOf(options, { journal, approvals, counters }, placement, fs);
+  return {
+    ...store,
+    async close() {
+      await file.close();
+      await store.close();
+    },
+  };
+}
+
+interface OpenFiles {
+  readonly journal: Journal;
+  readonly approvals: ApprovalFile;
+  readonly counters: Counters;
 }
 
 /** Returns the seams of a node over open files. `close` closes these files. */
 export function nodeStoreOf(
   location: JournalLocation,
-  journal: Journal,
-  approvals: ApprovalFile,
+  { journal, approvals, counters }: OpenFiles,
   placement: Placement,
   fs: Fs = systemFs,
 ): NodeStore {
@@ -47,6 +65,7 @@ export function nodeStoreOf(
     placement,
     approvals,
     blobs,
+    counters,
     deadLetters: journal.deadLetters,
     admin: withBlobs(journal, blobs),
     history: journal,

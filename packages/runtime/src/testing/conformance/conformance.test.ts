@@ -6,25 +6,31 @@ import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { fileBlobs } from '../../store/files/file-blobs.ts';
+import type { Counters } from '../../store/counters.ts';
+import { fileCounters } from '../../store/files/file-counters.ts';
 import { joinFiles } from '../../store/files/file-placement.ts';
 import { answersOf, inboxOf } from '../../store/files/journal-seams.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { CounterFile } from '../../workspace/counters/counter-file.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
 import { blobConformance } from './blob-conformance.ts';
 import { approvalConformance } from './approval-conformance.ts';
-import type { OpenedSeams, OpenSeams, RegisterCheck } from './conformance.ts';
+import { counterConformance, type CounterSeams } from './counter-conformance.ts';
+import { address, type OpenedSeams, type OpenSeams, otherAddress, type RegisterCheck } from './conformance.ts';
 import { inboxConformance } from './inbox-conformance.ts';
 import {
   memoryAnswers,
   memoryApprovals,
   memoryConversations,
+  memoryCounters,
   memoryInbox,
   memoryPlacement,
   MemorySwarm,
 } from './memory-seams.ts';
+import { brokenCounters } from './broken-counters.ts';
 import { type BrokenSeams, brokenStores } from './broken-stores.ts';
 import { placementConformance } from './placement-conformance.ts';
 import { storeConformance } from './store-conformance.ts';
@@ -35,6 +41,15 @@ describe('a store in files conforms', () => {
   describe('placement', () => placementConformance(test, openFiles(openPlacement)));
   describe('Y-02 blobs', () => blobConformance(test, openFiles(openBlobs)));
   describe('approvals', () => approvalConformance(test, openFiles(openApprovals)));
+  describe('counters', () => counterConformance(test, openFiles(openCounters)));
+});
+
+describe('a store in memory conforms', () => {
+  describe('counters', () =>
+    counterConformance(
+      test,
+      openMemoryCounters((seams) => seams),
+    ));
 });
 
 describe('a broken store does not conform', () => {
@@ -45,6 +60,10 @@ describe('a broken store does not conform', () => {
       return { seams, again: async () => seams, end: async () => undefined };
     };
     expect(await failuresOf((register) => suites[suite](register, open))).not.toEqual([]);
+  });
+  test.each(brokenCounters)('counters: $name', async ({ break: breakCounters }) => {
+    const open = openMemoryCounters(breakCounters);
+    expect(await failuresOf((register) => counterConformance(register, open))).not.toEqual([]);
   });
 });
 
@@ -127,6 +146,34 @@ async function openApprovals(at: Location) {
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
   const approvals = await ApprovalFile.open(ports, at);
   return { seams: { approvals }, close: () => approvals.close() };
+}
+
+async function openCounters(at: Location) {
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
+  const { file, states } = await CounterFile.open(ports, at);
+  const placement = { check: () => undefined };
+  const counters = fileCounters({ clock: systemClock, placement, file, states, warn });
+  return { seams: { counters }, close: () => file.close() };
+}
+
+/** Opens counters at two nodes of a swarm in memory. `again` is another node, after the first one has left. */
+function openMemoryCounters(change: (counters: Counters, swarm: MemorySwarm) => Counters): OpenSeams<CounterSeams> {
+  return async () => {
+    const swarm = new MemorySwarm();
+    const joinAs = async (node: string, owned: typeof address) => {
+      await memoryPlacement(swarm, node).claim(owned);
+      return change(memoryCounters(swarm, node), swarm);
+    };
+    const elsewhere = () => joinAs('two', otherAddress);
+    return {
+      seams: { counters: await joinAs('one', address), elsewhere },
+      async again() {
+        swarm.nodes.delete('one');
+        return { counters: await joinAs('three', address), elsewhere };
+      },
+      end: async () => undefined,
+    };
+  };
 }
 
 async function openPlacement(at: Location) {

@@ -7,6 +7,16 @@ import type { ConversationStore } from '../../agent/conversation/conversation-st
 import { memoryStore } from '../../agent/conversation/memory-store.ts';
 import type { Answers, LeftAnswer } from '../../store/answers.ts';
 import type { ApprovalStore } from '../../store/approval-store.ts';
+import type { Counters } from '../../store/counters.ts';
+import {
+  abandonReservation,
+  beginReservations,
+  type Changed,
+  endReservation,
+  raiseLimit,
+  reserveClaims,
+} from '../../counters/change-counters.ts';
+import type { CounterState } from '../../counters/counter-state.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
@@ -24,6 +34,7 @@ export class MemorySwarm {
   readonly inputs = new Map<string, KeptInput>();
   readonly wakeListeners = new Map<string, (instance: AgentAddress) => void>();
   readonly approvals = new Map<string, ApprovalRecord>();
+  readonly counters = new Map<string, CounterState>();
   readonly approvalListeners = new Set<(id: string, record?: ApprovalRecord) => void>();
   /** The owners of instances, and the nodes with the time since when. */
   readonly owners = new Map<string, string>();
@@ -135,6 +146,39 @@ export function memoryPlacement(swarm: MemorySwarm, node: string): Placement {
     async leave() {
       for (const [key, owner] of swarm.owners) if (owner === node) swarm.owners.delete(key);
       swarm.nodes.delete(node);
+    },
+  };
+}
+
+/** Returns the counters as this node sees them. The reservations of nodes that have left are lost. */
+export function memoryCounters({ counters, owners, nodes }: MemorySwarm, node: string): Counters {
+  const read = (counter: string) => counters.get(counter);
+  const moment = () => ({ now: Date.now(), isLost: (owner: string) => owner !== node && !nodes.has(owner) });
+  const apply = <Outcome>({ outcome, states }: Changed<Outcome>): Outcome => {
+    for (const [counter, state] of states) counters.set(counter, state);
+    return outcome;
+  };
+  const check = (instance: AgentAddress) => {
+    if ((owners.get(keyOf(instance)) ?? node) !== node) throw new GoondanError('E_FENCED', 'Another node owns it.');
+  };
+  return {
+    async reserve(instance, reservation) {
+      check(instance);
+      return apply(reserveClaims(read, reservation, node, moment()));
+    },
+    async begin(instance, reservations) {
+      check(instance);
+      if (!apply(beginReservations(read, reservations, moment()))) throw new GoondanError('E_FENCED', 'It was ended.');
+    },
+    settle: async (reservation, amounts) => apply(endReservation(read, reservation, amounts, moment())),
+    release: async (reservation) => apply(endReservation(read, reservation, undefined, moment())),
+    async abandon(reservations) {
+      for (const reservation of reservations) apply(abandonReservation(read, reservation, moment()));
+    },
+    raise: async (counter, to) => apply(raiseLimit(read, { ...counter, to }, moment())),
+    async drop(beginnings) {
+      const dropped = [...counters.keys()].filter((name) => beginnings.some((each) => name.startsWith(each)));
+      for (const name of dropped) counters.delete(name);
     },
   };
 }

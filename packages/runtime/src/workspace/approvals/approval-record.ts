@@ -1,4 +1,4 @@
-/** A request for a person's approval of one tool call, and the answer, as stored on disk. */
+/** A request for a person's approval of a tool call, a changeset or a budget, and the answer, as stored on disk. */
 import type { ApprovalOutcome, JsonObject } from '@goondan/types';
 
 export interface ApprovalRecord {
@@ -12,8 +12,11 @@ export interface ApprovalRecord {
   readonly key: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** `change`: the question is about a changeset, and `args` is a `ChangesetToApprove`. Absent for a question about a tool call. */
-  readonly kind?: 'change';
+  /**
+   * `change`: the question is about a changeset, and `args` is a `ChangesetToApprove`. `budget`: it is about one more portion
+   * of a budget, and `args` is a `BudgetToApprove`. Absent for a question about a tool call.
+   */
+  readonly kind?: 'change' | 'budget';
   /**
    * The arguments of the tool call for people to read, with secrets masked. The approval is valid for the unmasked
    * arguments, which `digest` identifies.

@@ -89,6 +89,11 @@ export function blobsFolder(workspace: string): string {
   return `${workspace}/blobs`;
 }
 
+/** Returns the path of the counters that survive a restart. */
+export function countersPath(workspace: string): string {
+  return `${workspace}/counters.jsonl`;
+}
+
 /** Returns the folder with a folder for each connection, which the connection keeps its files in. */
 export function connectionsFolder(workspace: string): string {
   return `${workspace}/connections`;

@@ -18,9 +18,21 @@ export const modelParams = z
   })
   .meta({ id: 'ModelParams', description: 'Sampling settings, passed to the provider unchanged.' });
 
+const limits = z
+  .strictObject({
+    requestsPerMinute: optional(count(1), 'The maximum number of calls in a minute.'),
+    tokensPerMinute: optional(count(1), 'The maximum number of input and output tokens in a minute.'),
+    concurrent: optional(count(1), 'The maximum number of calls at the same time.'),
+  })
+  .meta({
+    id: 'ModelLimits',
+    description: 'Limits of all calls of this model, by all agents, processes and nodes. A call above them waits.',
+  });
+
 const named = {
   model: text.describe('The name of the model at the provider.'),
   params: optional(modelParams, 'Settings for every call.'),
+  limits: optional(limits, 'Limits of all calls; none when absent.'),
 };
 
 const options = z.strictObject({

@@ -25,7 +25,7 @@ export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, va
     }
     const found = findResource(home, 'Model', written);
     if (found === undefined) return;
-    models[key] = toModelSpec(found.loaded, values);
+    models[key] = { ...toModelSpec(found.loaded, values), ...toLimits(found.loaded, found.scope) };
     const { spec } = found.loaded.resource;
     if (spec.provider === 'cassette' && spec.options.mode === 'record' && spec.options.upstream !== undefined) {
       addModel(found.scope, spec.options.upstream);
@@ -48,6 +48,16 @@ function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>
   if (apiKey !== undefined) values.secrets.add(apiKey);
   const endpoint = spec.endpoint === undefined ? undefined : values.read(spec.endpoint, identity);
   return { ...settings, ...ofEnvironment(provider, apiKey, endpoint, identity, values), options: toOptions(filled) };
+}
+
+function toLimits(
+  { resource: { spec }, identity }: LoadedResourceOf<'Model'>,
+  scope: Scope,
+): Pick<ModelSpec, 'limits'> {
+  const limits = defined(spec.limits ?? {});
+  if (Object.keys(limits).length === 0) return {};
+  const countedAs = scope.package === undefined ? identity : `${scope.package} ${identity}`;
+  return { limits: { ...limits, countedAs } };
 }
 
 /** Reads the provider's own variables here, because agent processes do not get the environment. */

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { samples } from '../../../../test/samples.ts';
+import type { Claim, CounterWindow } from './claim.ts';
+import { CounterTable, isOver } from './counter-table.ts';
+
+const claim = (window: CounterWindow, amount: number, limit: number): Claim => ({
+  counter: 'a',
+  window,
+  amount,
+  limit,
+});
+
+/** A clock that a test moves. */
+function openClock(start: string) {
+  let [elapsed, offset] = [0, Date.parse(start)];
+  return {
+    now: () => new Date(offset + elapsed),
+    elapsed: () => elapsed,
+    after: () => () => undefined,
+    advance: (ms: number) => void (elapsed += ms),
+    setNow: (to: string) => void (offset = Date.parse(to) - elapsed),
+  };
+}
+
+function openTable() {
+  const clock = openClock('2026-01-01T23:59:00Z');
+  const table = new CounterTable(clock);
+  let ids = 0;
+  const reserve = (window: CounterWindow, amount: number, limit: number) => {
+    const reservation = { id: `r${ids++}`, claims: [claim(window, amount, limit)] };
+    return { reservation, outcome: table.reserve(reservation) };
+  };
+  return { clock, table, reserve };
+}
+
+test('Y-07 no minute has more than the limit, whenever calls come and whatever they use in the end', () => {
+  const step = fc.record({
+    waitMs: fc.integer({ min: 0, max: 20_000 }),
+    amount: fc.integer({ min: 1, max: 6 }),
+    real: fc.integer({ min: 0, max: 6 }),
+    lastsMs: fc.integer({ min: 0, max: 90_000 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 6, max: 12 }), (steps, limit) => {
+      const { clock, table, reserve } = openTable();
+      const made: { at: number; amount: number }[] = [];
+      const ends: { at: number; end: () => void }[] = [];
+      for (const { waitMs, amount, real, lastsMs } of steps) {
+        clock.advance(waitMs);
+        for (const { end } of ends.filter(({ at }) => at <= clock.elapsed())) end();
+        const { reservation, outcome } = reserve('minute', amount, limit);
+        if (outcome.status !== 'reserved') continue;
+        const used = Math.min(real, amount);
+        made.push({ at: clock.elapsed(), amount: used });
+        ends.push({ at: clock.elapsed() + lastsMs, end: () => table.end(reservation, [used]) });
+      }
+      for (const { at } of made) {
+        const within = made.filter((each) => each.at >= at && each.at <= at + 60_000);
+        expect(within.reduce((sum, each) => sum + each.amount, 0)).toBeLessThanOrEqual(limit);
+      }
+    }),
+    { numRuns: samples(200) },
+  );
+});
+
+test('Y-07 a call of a minute fits when its refusal says so', () => {
+  const { clock, reserve } = openTable();
+  reserve('minute', 2, 3);
+  clock.advance(10_000);
+  reserve('minute', 1, 3);
+  const { outcome } = reserve('minute', 2, 3);
+  if (outcome.status !== 'refused') throw new Error(outcome.status);
+  clock.advance((outcome.retryAfterMs ?? 0) - 1);
+  expect(reserve('minute', 2, 3).outcome.status).toBe('refused');
+  clock.advance(1);
+  expect(reserve('minute', 2, 3).outcome.status).toBe('reserved');
+});
+
+test('Y-07 a call counts for more than a minute, in whatever part of a second it was made', () => {
+  for (let offset = 0; offset < 1_000; offset += 111) {
+    const { clock, reserve } = openTable();
+    clock.advance(offset);
+    reserve('minute', 1, 1);
+    clock.advance(60_900);
+    expect(reserve('minute', 1, 1).outcome.status).toBe('refused');
+    clock.advance(1_100);
+    expect(reserve('minute', 1, 1).outcome.status).toBe('reserved');
+  }
+});
+
+describe('Y-04 a budget of a day', () => {
+  test('begins again at midnight, without what was raised and marked before', () => {
+    const { clock, table, reserve } = openTable();
+    table.raise({ counter: 'a', window: 'day' }, 5);
+    const { reservation } = reserve('day', 5, 2);
+    table.begin([reservation]);
+    clock.advance(61_000);
+    // The call of yesterday belongs to yesterday, although it ends today.
+    expect(reserve('day', 2, 2).outcome.status).toBe('reserved');
+    table.end(reservation, [5]);
+    expect(reserve('day', 1, 2).outcome).toEqual({ status: 'refused', claim: 0, used: 2, limit: 2 });
+  });
+
+  test('survives a clock that is set back', () => {
+    const { clock, table, reserve } = openTable();
+    const { reservation } = reserve('day', 2, 2);
+    table.end(reservation, [2]);
+    clock.setNow('2025-12-31T12:00:00Z');
+    expect(reserve('day', 1, 2).outcome.status).toBe('refused');
+  });
+});
+
+test('counters of windows that are over are removed', () => {
+  const { clock, table, reserve } = openTable();
+  for (const { reservation } of [reserve('minute', 1, 5)]) table.end(reservation, [1]);
+  expect(isOver(table.get('a') ?? { window: 'ever', spent: 0, held: {} }, clock.now().getTime())).toBe(false);
+  clock.advance(800_000);
+  table.reserve({ id: 'x', claims: [{ ...claim('ever', 1, 5), counter: 'b' }] });
+  expect(table.get('a')).toBeUndefined();
+  expect(table.get('b')).toBeDefined();
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { samples } from '../../../../test/samples.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { CounterTable } from './counter-table.ts';
+import { waitLimits, WaitingCalls } from './waiting-calls.ts';
+
+function openLine(limit: number) {
+  const clock = manualClock();
+  const table = new CounterTable(clock);
+  const waiting = new WaitingCalls({ clock });
+  const served: string[] = [];
+  let ids = 0;
+  const call = (agent: string, signal = new AbortController().signal) => {
+    const claims = [{ counter: 'places', window: 'call', amount: 1, limit }] as const;
+    const reservation = { id: `${agent}${ids++}`, claims, turnOf: agent, isBegun: true };
+    const end = () => {
+      table.end(reservation, [1]);
+      waiting.ended(['places']);
+    };
+    const reserve = async () => table.reserve(reservation);
+    const limits = [`concurrent: ${limit} of Model/m`];
+    const made = waiting.wait({ reservation, limits, signal, reserve, release: end }).then((waitedMs) => {
+      served.push(agent);
+      return waitedMs;
+    });
+    // A test that ends early leaves calls behind.
+    made.catch(() => undefined);
+    return { made, end };
+  };
+  return { clock, waiting, served, call };
+}
+
+/** Lets all promises settle. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+}
+
+test('Y-07 agents take turns, and the calls of an agent keep their order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 24 }), async (agents) => {
+      const { served, call } = openLine(1);
+      const first = call('x');
+      await settle();
+      const calls = agents.map((agent) => ({ agent, ...call(agent) }));
+      await settle();
+      expect(served).toEqual(['x']);
+      first.end();
+      for (let ended = 0; ended < agents.length; ended += 1) {
+        await settle();
+        const agent = served.at(-1);
+        const index = calls.findIndex((each) => each.agent === agent);
+        calls.splice(index, 1)[0]?.end();
+      }
+      await settle();
+      const order = served.slice(1);
+      // In each round, every agent that still has calls is served once.
+      const left = new Map<string, number>();
+      for (const agent of agents) left.set(agent, (left.get(agent) ?? 0) + 1);
+      for (let at = 0; at < order.length;) {
+        const round = [...left].filter(([, count]) => count > 0).map(([agent]) => agent);
+        expect(order.slice(at, at + round.length).toSorted()).toEqual(round.toSorted());
+        for (const agent of round) left.set(agent, (left.get(agent) ?? 0) - 1);
+        at += round.length;
+      }
+    }),
+    { numRuns: samples(100) },
+  );
+});
+
+test('Y-07 a call waits a limited time, and the error names the limit', async () => {
+  const { clock, call, waiting } = openLine(1);
+  call('a');
+  await settle();
+  const { made } = call('b');
+  await settle();
+  expect(waiting.list()).toMatchObject([{ limit: 'concurrent: 1 of Model/m' }]);
+  await clock.advance(waitLimits.mostWaitMs);
+  expect(made).rejects.toMatchObject({
+    code: 'E_MODEL_LIMIT',
+    retryable: true,
+    message: 'The call waited 300 s for the limit concurrent: 1 of Model/m.',
+  });
+  expect(waiting.list()).toEqual([]);
+});
+
+test('Y-07 a limited number of calls waits', async () => {
+  const { call, waiting } = openLine(1);
+  call('a');
+  await settle();
+  for (let calls = 0; calls < waitLimits.mostWaiting; calls += 1) call('a');
+  await settle();
+  expect(waiting.list()).toHaveLength(waitLimits.mostWaiting);
+  expect(call('b').made).rejects.toMatchObject({ code: 'E_MODEL_LIMIT' });
+});
+
+test('a call that is called off leaves the line, and the next one gets its place', async () => {
+  const { call, served } = openLine(1);
+  const first = call('a');
+  await settle();
+  const off = new AbortController();
+  const [second, third] = [call('b', off.signal), call('c')];
+  await settle();
+  off.abort(new Error('enough'));
+  first.end();
+  await settle();
+  expect(second.made).rejects.toThrow('enough');
+  await third.made;
+  expect(served).toEqual(['a', 'c']);
+});
+
+test('the time of the wait is returned', async () => {
+  const { clock, call } = openLine(1);
+  const first = call('a');
+  await settle();
+  const second = call('b');
+  await settle();
+  await clock.advance(1_500);
+  first.end();
+  expect(await first.made).toBe(0);
+  expect(await second.made).toBe(1_500);
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress } from '@goondan/types';
+import type { CallClaim, CounterRequest } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { systemClock } from '../../ports/clock.ts';
+import type { Counters } from '../../store/counters.ts';
+import { memoryCounters, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
+import { CounterRequests, requestLimits } from './counter-requests.ts';
+
+const at: AgentAddress = { agentName: 'coder', instanceKey: 'one' };
+const other: AgentAddress = { agentName: 'baker', instanceKey: 'one' };
+const during = fakeEvent('go', { id: 'e1' });
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+const claim: CallClaim = { scope: 'swarm', counter: 'calls', window: 'ever', amount: 1, limit: 2 };
+const name = '["swarm","calls"]';
+
+function open(change: (store: Counters) => Partial<Counters> = () => ({})) {
+  const swarm = new MemorySwarm();
+  const memory = memoryCounters(swarm, 'one');
+  const said: ToAgent[] = [];
+  const requests = new CounterRequests({
+    clock: systemClock,
+    store: { ...memory, ...change(memory) },
+    report: () => undefined,
+    say: (_, message) => void said.push(message),
+    isApproved: (_, id) => id === 'approved',
+  });
+  let calls = 0;
+  const ask = async (request: CounterRequest, from = at, event: typeof during | 'none' = during) => {
+    const callId = `call ${calls++}`;
+    requests.heard(from, { type: 'counters.ask', callId, request }, event === 'none' ? undefined : event);
+    await settle();
+    return said.flatMap((each) => (each.type === 'counters.ended' && each.callId === callId ? [each.outcome] : []))[0];
+  };
+  const held = (counter = name) => Object.keys(swarm.counters.get(counter)?.held ?? {});
+  const spent = (counter = name) => swarm.counters.get(counter)?.spent;
+  return { requests, ask, held, spent, swarm, said };
+}
+
+const reserve = (id: string, claims = [claim]): CounterRequest => ({ kind: 'reserve', id, claims });
+
+describe('the reservations of a process', () => {
+  test('Y-04 are ended with it: settled if their calls had begun, and released otherwise', async () => {
+    const { requests, ask, held, spent } = open();
+    expect(await ask(reserve('a'))).toEqual({ status: 'reserved', marked: [], waitedMs: 0 });
+    await ask(reserve('b'));
+    expect(await ask({ kind: 'begin', ids: ['a'] })).toEqual({ status: 'done' });
+    expect(await ask(reserve('c'), other)).toMatchObject({ status: 'refused', used: 2, limit: 2 });
+    requests.processGone(at);
+    await settle();
+    expect([held(), spent()]).toEqual([[], 1]);
+    expect(await ask(reserve('c'), other)).toMatchObject({ status: 'reserved' });
+  });
+
+  test('Y-04 are ended before the next process reserves', async () => {
+    const gate = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const { requests, ask } = open((store) => ({
+      async abandon(all) {
+        await gate.promise;
+        order.push('abandoned');
+        await store.abandon(all);
+      },
+      async reserve(from, reservation) {
+        order.push(reservation.id);
+        return store.reserve(from, reservation);
+      },
+    }));
+    await ask(reserve('a'));
+    requests.processGone(at);
+    expect(await ask(reserve('b'))).toBeUndefined();
+    gate.resolve();
+    await settle();
+    expect(order).toEqual(['a', 'abandoned', 'b']);
+  });
+
+  test('that belong to a turn are ended with it, and its own counters are removed', async () => {
+    const { requests, ask, swarm } = open();
+    const own = { ...claim, scope: 'turn' as const };
+    await ask(reserve('a', [own, claim]));
+    await ask({ kind: 'begin', ids: ['a'] });
+    expect([...swarm.counters.keys()]).toEqual(['["turn","coder","one","turn-e1","calls"]', name]);
+    requests.turnFinished(at, { event: during });
+    await settle();
+    expect([...swarm.counters.keys()]).toEqual([name]);
+  });
+});
+
+test('a request has the identity of its channel, and needs a turn', async () => {
+  const { ask, swarm } = open();
+  await ask(reserve('a', [{ ...claim, scope: 'conversation' }]));
+  expect([...swarm.counters.keys()]).toEqual(['["conversation","coder","one","calls"]']);
+  expect(await ask(reserve('b'), at, 'none')).toMatchObject({ status: 'failed', error: { code: 'E_FENCED' } });
+  expect(await ask({ kind: 'begin', ids: ['a'] }, other)).toMatchObject({ error: { code: 'E_FENCED' } });
+});
+
+test('Y-04 a budget is raised only with the approval of a person', async () => {
+  const { ask, swarm } = open();
+  const budget = { extension: 'budget', budget: 'all', measure: 'calls', scope: 'swarm', limit: 2, to: 4 };
+  const forged = await ask({ kind: 'raise', approvalId: 'forged', budget });
+  expect(forged).toMatchObject({ status: 'failed', error: { code: 'E_APPROVAL_DENIED' } });
+  const empty = await ask({ kind: 'raise', approvalId: 'approved', budget: {} });
+  expect(empty).toMatchObject({ status: 'failed', error: { code: 'E_APPROVAL_DENIED' } });
+  expect(swarm.counters.size).toBe(0);
+  expect(await ask({ kind: 'raise', approvalId: 'approved', budget })).toEqual({ status: 'done' });
+  expect([...swarm.counters.values()]).toMatchObject([{ raisedTo: 4 }]);
+});
+
+test('a conversation has a limited number of reservations', async () => {
+  const { ask } = open();
+  const many = [{ ...claim, limit: 10_000 }];
+  for (let made = 0; made < requestLimits.mostReserved; made += 1) await ask(reserve(`${made}`, many));
+  expect(await ask(reserve('more', many))).toMatchObject({ error: { code: 'E_COUNTER_LIMIT' } });
+  expect(await ask(reserve('more', many), other)).toMatchObject({ status: 'reserved' });
+});
+
+test('a call that waits is shown, and a withdrawn one leaves the line', async () => {
+  const { requests, ask, held, said } = open();
+  const places = [{ ...claim, window: 'call' as const, limit: 1 }];
+  const limits = ['concurrent: 1 of Model/m'];
+  const waiting = (id: string): CounterRequest => ({ kind: 'reserve', id, claims: places, limits });
+  expect(await ask(waiting('a'))).toMatchObject({ status: 'reserved' });
+  expect(await ask(waiting('b'), other)).toBeUndefined();
+  expect(requests.waitOf(other)).toMatchObject({ limit: 'concurrent: 1 of Model/m' });
+  expect(requests.waitOf(at)).toBeUndefined();
+  requests.heard(other, { type: 'counters.withdrawn', callId: 'call 1' }, during);
+  await settle();
+  expect(requests.waitOf(other)).toBeUndefined();
+  requests.heard(at, { type: 'counters.settled', id: 'a', amounts: [1] }, during);
+  await settle();
+  expect(held()).toEqual([]);
+  expect(said).toHaveLength(1);
+});
+
+test('texts of the store do not reach the process', async () => {
+  const { ask } = open(() => ({
+    reserve: () => Promise.reject(Object.assign(new Error('postgres://secret'), { code: 'E_STORE_AWAY' })),
+  }));
+  const end = await ask(reserve('a'));
+  expect(end).toMatchObject({ status: 'failed', error: { code: 'E_STORE_WRITE' } });
+  expect(JSON.stringify(end)).not.toContain('secret');
+});

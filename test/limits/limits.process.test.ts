@@ -1,0 +1,87 @@
+// Tests `Model.spec.limits` with real processes and a local server.
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSwarm } from '../../packages/runtime/src/start-swarm.ts';
+import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
+import { sampleStep } from '../samples.ts';
+import { type LimitedBundle, limitedBundle } from './bundle.ts';
+import { mostWithin, startProvider } from './provider.ts';
+
+setDefaultTimeout(150_000);
+
+/** True in the proof, which waits until the minute of the first calls is over. */
+const isProof = sampleStep === 1;
+
+async function openSwarm(bundle: LimitedBundle) {
+  const files = temporaryBundle(limitedBundle(bundle));
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-limits-'));
+  const swarm = await startSwarm({ bundleFolder: files.folder, stateRoot });
+  return {
+    swarm,
+    files,
+    async [Symbol.asyncDispose]() {
+      await swarm.stop({ graceMs: 0 });
+      files[Symbol.dispose]();
+      rmSync(stateRoot, { recursive: true });
+    },
+  };
+}
+
+async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    if (await isTrue()) return;
+    await Bun.sleep(20);
+  }
+  throw new Error(`It never came true that ${what}.`);
+}
+
+test('Y-07 requests per minute and concurrent calls are limited over 8 processes, and agents take turns', async () => {
+  const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  await using provider = startProvider({ delayMs: 20, isOpen: false });
+  const limits = { requestsPerMinute: 19, concurrent: 3 };
+  await using running = await openSwarm({ url: provider.url, agents, limits, isolation: 'agent' });
+  const { swarm } = running;
+  const asked = agents.flatMap((agent) =>
+    ['1', '2', '3'].map((instanceKey) => swarm.ask({ agent, instanceKey, input: 'Hello' }).catch(() => undefined)),
+  );
+  await until('all other calls wait', async () => {
+    const { instances } = await swarm.status();
+    return instances.filter(({ limitWait }) => limitWait !== undefined).length === 21;
+  });
+  expect(new Set((await swarm.status()).instances.map(({ pid }) => pid)).size).toBe(8);
+  const waits = (await swarm.status()).instances.flatMap(({ limitWait }) => limitWait?.limit ?? []);
+  expect(waits).toContain('concurrent: 3 of Model/main');
+  await until('three calls are open', () => provider.requests.length === 3);
+
+  provider.open();
+  await until('the minute is full', () => provider.requests.length === 19);
+  await Bun.sleep(500);
+  expect(provider.requests.length).toBe(19);
+  expect(provider.mostOpen).toBe(3);
+  expectTurns(provider.requests.slice(3).map(({ agent }) => agent));
+  const late = (await swarm.status()).instances.flatMap(({ limitWait }) => limitWait?.limit ?? []);
+  expect(late).toContain('requestsPerMinute: 19 of Model/main');
+
+  if (!isProof) return;
+  await Promise.all(asked);
+  expect(provider.requests.length).toBe(24);
+  expect(provider.mostOpen).toBe(3);
+  expect(mostWithin(provider.requests, 60_000)).toBe(19);
+});
+
+/** Checks that no agent is served again while another one, that is served later, has had one call less. */
+function expectTurns(served: readonly string[]): void {
+  const counts = new Map<string, number>();
+  for (const [position, agent] of served.entries()) {
+    const others = new Set(served.slice(position + 1).filter((each) => each !== agent));
+    for (const other of others) {
+      expect(
+        (counts.get(agent) ?? 0) - (counts.get(other) ?? 0),
+        `${served.join('')} at ${position}`,
+      ).toBeLessThanOrEqual(1);
+    }
+    counts.set(agent, (counts.get(agent) ?? 0) + 1);
+  }
+}
