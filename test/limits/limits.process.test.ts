@@ -1,41 +1,13 @@
 // Tests `Model.spec.limits` with real processes and a local server.
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startSwarm } from '../../packages/runtime/src/start-swarm.ts';
-import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 import { sampleStep } from '../samples.ts';
-import { type LimitedBundle, limitedBundle } from './bundle.ts';
+import { openSwarm, until } from './open-swarm.ts';
 import { mostWithin, startProvider } from './provider.ts';
 
 setDefaultTimeout(150_000);
 
 /** True in the proof, which waits until the minute of the first calls is over. */
 const isProof = sampleStep === 1;
-
-async function openSwarm(bundle: LimitedBundle) {
-  const files = temporaryBundle(limitedBundle(bundle));
-  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-limits-'));
-  const swarm = await startSwarm({ bundleFolder: files.folder, stateRoot });
-  return {
-    swarm,
-    files,
-    async [Symbol.asyncDispose]() {
-      await swarm.stop({ graceMs: 0 });
-      files[Symbol.dispose]();
-      rmSync(stateRoot, { recursive: true });
-    },
-  };
-}
-
-async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 1_000; attempt += 1) {
-    if (await isTrue()) return;
-    await Bun.sleep(20);
-  }
-  throw new Error(`It never came true that ${what}.`);
-}
 
 test('Y-07 requests per minute and concurrent calls are limited over 8 processes, and agents take turns', async () => {
   const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

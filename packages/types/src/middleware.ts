@@ -8,6 +8,7 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { MiddlewareAgentsApi } from './agents-api.ts';
 import type { ApprovalApi } from './approval.ts';
+import type { Budget, BudgetsApi } from './budget.ts';
 import type { ExtensionIdentity } from './extension.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ConversationState, MessageEvent } from './message.ts';
@@ -166,6 +167,8 @@ export interface ModelMiddlewareContext extends ExecutionContext, LayerPlaces {
   modelRef: string;
   /** The reason for another model, for people who read the trace. */
   modelReason?: string | undefined;
+  /** Counts the call against the budgets that the layer declares in its options. */
+  readonly budgets: BudgetsApi;
   metadata: Record<string, JsonValue>;
   next(): Promise<ModelReply>;
 }
@@ -215,6 +218,11 @@ export interface MiddlewareOptions {
    * guards.
    */
   buffers?: boolean;
+  /**
+   * The budgets that a `model` layer reserves with `ctx.budgets`; at most 32. If a budget counts tokens, every model of the
+   * agent needs a maximum for its answers; otherwise the agent does not start: `E_BUDGET_UNBOUNDED`.
+   */
+  budgets?: readonly Budget[];
 }
 
 /**

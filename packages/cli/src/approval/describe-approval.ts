@@ -12,7 +12,7 @@ import { showText } from './show-text.ts';
  */
 const MOST_SHOWN = 4_000;
 
-/** Describes one waiting tool call, or one waiting change of a bundle, for the person who decides. */
+/** Describes a waiting tool call, change of a bundle or question about a budget, for the person who decides. */
 export function describeApproval(approval: ApprovalSummary, colors: Colors, isWatched: boolean): string {
   const lines = approvalLines(approval, isWatched).map((line) => `    ${paintDiffLine(line, colors)}`);
   return [approvalHead(approval, colors), ...lines, ''].join('\n');
@@ -20,7 +20,8 @@ export function describeApproval(approval: ApprovalSummary, colors: Colors, isWa
 
 /** Returns the first line of the description: id, agent, and the tool or the words for a change. */
 export function approvalHead({ id, agent, instanceKey, kind, toolName }: ApprovalSummary, colors: Colors): string {
-  const subject = kind === 'change' ? 'a change of its bundle' : showText(toolName);
+  const subjects = { change: 'a change of its bundle', budget: 'more of a budget' };
+  const subject = kind === undefined ? showText(toolName) : subjects[kind];
   return `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(subject)}`;
 }
 
@@ -30,12 +31,17 @@ export function approvalLines(approval: ApprovalSummary, isWatched: boolean): re
   const time = (iso: string) => showTime(iso, { isWatched });
   const change = readChange(approval);
   return [
-    ...(change === undefined ? [plain(showArguments(approval))] : changeLines(change)),
+    ...(change === undefined ? subjectLines(approval) : changeLines(change)),
     plain(showText(reason)),
     plain(
       `${change === undefined ? '' : `changeset ${showText(change.changesetId)}, `}turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`,
     ),
   ];
+}
+
+/** Returns the arguments of a tool call. The reason says everything about a budget. */
+function subjectLines(approval: ApprovalSummary): DiffLine[] {
+  return approval.kind === 'budget' ? [] : [plain(showArguments(approval))];
 }
 
 function changeLines({ files }: AskedChange): DiffLine[] {

@@ -8,9 +8,10 @@ export interface PersonAnswer {
   readonly note?: string;
 }
 
-/** Returns the question about a tool call, or about a change of a bundle. */
+/** Returns the question about a tool call, a change of a bundle, or a budget. */
 export function approvalQuestion({ kind }: Pick<ApprovalSummary, 'kind'>): string {
-  return `${kind === 'change' ? 'Change the bundle?' : 'Let it run?'} [y/N, or a reason to deny it] `;
+  const questions = { change: 'Change the bundle?', budget: 'Raise the budget?' };
+  return `${kind === undefined ? 'Let it run?' : questions[kind]} [y/N, or a reason to deny it] `;
 }
 
 /** Yes approves. Everything else denies; a text other than no is the reason. */

@@ -87,7 +87,8 @@ function tellWhere(approval: ApprovalSummary, { options }: DeskPlace, terminal: 
 }
 
 function nameOf({ kind }: ApprovalSummary): string {
-  return kind === 'change' ? 'A change of the bundle' : 'A tool call';
+  if (kind === undefined) return 'A tool call';
+  return kind === 'change' ? 'A change of the bundle' : 'A model call above a budget';
 }
 
 function answerCommands({ id }: ApprovalSummary, options: readonly string[]): string {

@@ -25,6 +25,7 @@ const isLayer = fields(
     ...each(listOf(isChange), 'changed', 'resultChanged', 'messages'),
     answers: listOf(fields({ decision: isText }, { by: isText })),
     emitted: listOf(isText),
+    notes: listOf(isText),
     place: isPlace,
     drew: Array.isArray,
     marks: isPlainObject,

@@ -72,7 +72,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
-  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs, answers } = recorded;
+  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs, answers, notes } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -88,6 +88,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ownMs,
     ...(waitedMs === undefined ? {} : { waitedMs }),
     ...(answers === undefined ? {} : { answers: [...answers] }),
+    ...(notes === undefined ? {} : { notes: [...notes] }),
     totalMs,
     outcome,
     ...(stage === undefined ? {} : { stage }),

@@ -3,7 +3,7 @@ import type { JsonValue } from '@goondan/types';
 import type { RequestReferences } from './model-request.ts';
 
 /** The kinds of effects. */
-export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
+export type EffectKind = 'model' | 'tool' | 'agent' | 'approval' | 'budget';
 
 export interface EffectRecord {
   readonly key: string;

@@ -1,5 +1,8 @@
-/** Measures how long layers wait for a person, so that this time does not count as their own time, and notes the answers. */
-import type { ApprovalOutcome } from '@goondan/types';
+/**
+ * Measures how long layers wait for a person, so that this time does not count as their own time, and notes the answers and
+ * the budgets that refused a call.
+ */
+import type { ApprovalOutcome, Budget, BudgetOutcome } from '@goondan/types';
 import { currentScope } from './draw-scope.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
@@ -12,18 +15,31 @@ export class PersonWaits {
 
   /** Call this method in the scope of the layer that asks. */
   begin(key: string, kind: EffectKind): void {
-    if (kind !== 'approval') return;
+    if (kind !== 'approval' && kind !== 'budget') return;
     const scope = currentScope();
     const layer = scope instanceof RunningSpan ? scope.activeLayer : undefined;
     if (layer === undefined) return;
-    layer.beginWait();
+    if (kind === 'approval') layer.beginWait();
     this.#waiting.set(key, layer);
   }
 
-  end({ key, outcome }: Pick<WatchedEffect, 'key' | 'outcome'>): void {
+  end({ key, kind, asked, outcome }: WatchedEffect): void {
     const layer = this.#waiting.get(key);
     this.#waiting.delete(key);
+    if (kind === 'budget' && outcome.ok) {
+      // Safe: only `call-reservations.ts` makes these effects.
+      return layer?.note(notesOf(asked as { budgets: readonly Budget[] }, outcome.value as BudgetOutcome));
+    }
     // Safe: the layer asked a person, so that the outcome is an answer.
-    layer?.endWait(outcome.ok ? (outcome.value as ApprovalOutcome) : undefined);
+    if (kind === 'approval') layer?.endWait(outcome.ok ? (outcome.value as ApprovalOutcome) : undefined);
   }
+}
+
+function notesOf({ budgets }: { readonly budgets: readonly Budget[] }, outcome: BudgetOutcome): readonly string[] {
+  const unitOf = (name: string) => budgets.find((each) => each.name === name)?.measure ?? '';
+  if (!outcome.ok) {
+    const { name, used, needs, limit } = outcome;
+    return [`budget "${name}": ${used} of ${limit} ${unitOf(name)} used or reserved, ${needs} needed`];
+  }
+  return outcome.over.map((name) => `budget "${name}" is exceeded`);
 }

@@ -13,6 +13,8 @@ import type { RunningSpan } from './running-span.ts';
 const MOST_EMITTED = 100;
 /** The maximum number of answers of people kept for one layer. */
 const MOST_ANSWERS = 16;
+/** The maximum number of notes kept for one layer. */
+const MOST_NOTES = 16;
 /**
  * The maximum number of draws kept for one layer, and of characters of a drawn text. All other draws are only counted.
  */
@@ -44,6 +46,8 @@ export class RecordedLayer implements LayerSpan {
   declare waitedMs?: number;
   /** The first answers of people. */
   declare answers?: GivenAnswer[];
+  /** Sentences about budgets that refused the call, or that it is above of. */
+  declare notes?: string[];
   /** The number of open questions to a person, and the time since which there is one. */
   declare private questions?: number;
   declare private waitsSince?: number;
@@ -120,6 +124,12 @@ export class RecordedLayer implements LayerSpan {
     if (this.resumedAt < 0) return;
     this.ownMs += Math.max(0, since - this.resumedAt);
     this.resumedAt = now;
+  }
+
+  note(texts: readonly string[]): void {
+    if (texts.length === 0) return;
+    const notes = (this.notes ??= []);
+    notes.push(...texts.slice(0, MOST_NOTES - notes.length));
   }
 
   shortCircuit(): void {

@@ -130,8 +130,9 @@ class Renderer {
   }
 
   private layer(layer: LayerRecord, isWith: boolean): Line[] {
-    const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome } = layer;
+    const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome, notes = [] } = layer;
     return [
+      ...notes.map((note) => this.paint('error', `! ${shortLine(note)}`)),
       ...changed.flatMap((change) => this.change('~', change)),
       ...this.events(emitted, messages),
       ...(emittedMore === 0 ? [] : [this.paint('change', `+ ${emittedMore} more`)]),

@@ -39,7 +39,7 @@ export interface ReplayOutcome {
   readonly layers: number;
   readonly steps: number;
   /** The number of recorded outcomes that were returned, by kind of effect. */
-  readonly served: Readonly<Record<EffectKind, number>>;
+  readonly served: Readonly<Record<Exclude<EffectKind, 'budget'>, number>> & { readonly budget?: number };
   /** The place where the replay ended because the recording has no outcome for a call. */
   readonly stoppedAt?: readonly string[];
   /** The place where the replay ended because the recorded run was halted there. */

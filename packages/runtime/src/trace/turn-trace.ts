@@ -100,6 +100,8 @@ export interface LayerRecord {
   readonly waitedMs?: number;
   /** The first 16 answers of people to the layer; absent if there is none. */
   readonly answers?: readonly GivenAnswer[];
+  /** Sentences about budgets that refused the call of the layer, or that are exceeded; absent if there is none. */
+  readonly notes?: readonly string[];
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
   /**

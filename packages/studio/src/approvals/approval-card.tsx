@@ -6,7 +6,7 @@ import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
-/** A tool call or a change that waits for approval: the exact arguments, or the diff of each file, and the two answers. */
+/** A tool call, a change or a budget that waits for approval: the exact arguments, or the diff of each file, and the two answers. */
 export function ApprovalCard({
   approval,
   workspaceId,
@@ -20,6 +20,7 @@ export function ApprovalCard({
   const card = useBorrowedFocus<HTMLElement>('.composer textarea');
   const { id, agent, toolName, kind, args, reason, expiresAt } = approval;
   const isChange = kind === 'change';
+  const isBudget = kind === 'budget';
   const files = isChange ? filesIn(args) : undefined;
 
   const answer = async (decision: 'approve' | 'deny') => {
@@ -40,12 +41,14 @@ export function ApprovalCard({
     <section
       ref={card}
       className="approval"
-      aria-label={`${isChange ? 'A change of the bundle' : toolName} waits for you`}
+      aria-label={`${isChange ? 'A change of the bundle' : isBudget ? 'A budget' : toolName} waits for you`}
     >
       <header>
         <strong>{agent}</strong>{' '}
         {isChange ? (
           'wants to change its bundle'
+        ) : isBudget ? (
+          'needs more of a budget'
         ) : (
           <>
             wants to run <code className="tool-name">{toolName}</code>
@@ -54,7 +57,7 @@ export function ApprovalCard({
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
       {reason !== '' && <p>{reason}</p>}
-      {files === undefined ? <pre>{JSON.stringify(args, null, 2)}</pre> : <Files files={files} />}
+      {files === undefined ? !isBudget && <pre>{JSON.stringify(args, null, 2)}</pre> : <Files files={files} />}
       <div className="approval-answers">
         <button
           type="button"

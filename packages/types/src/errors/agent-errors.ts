@@ -33,6 +33,15 @@ export const agentErrors = {
     meaning: 'A request for approval is malformed, or its arguments are too long for a person to judge.',
     suggestion: 'Correct the field that the message names.',
   },
+  E_BUDGET_EXCEEDED: {
+    forPrograms: true,
+    meaning: 'A model call does not fit into a budget of the extension `budget`, and nobody raised the budget.',
+    suggestion: 'Raise the limit that the message names in the config of the extension, or wait until its day is over.',
+  },
+  E_BUDGET_UNBOUNDED: {
+    meaning: 'A budget counts tokens, but nothing limits the answers of a model of the agent.',
+    suggestion: 'Set `params.maxTokens` of the Model that the message names.',
+  },
   E_BUN_MISSING: {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the Bun that it found.',
     suggestion:

@@ -13,6 +13,7 @@ import { GoondanError } from '@goondan/types';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
 import type { ExtensionDeps, ExtensionPart } from '../extension/extension-part.ts';
 import { type ReportCleanup, runCleanups } from '../extension/run-cleanups.ts';
+import type { Layer } from '../pipeline/layer.ts';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';
 import type { PlanInForce } from '../turn-state/agent-parts.ts';
@@ -29,6 +30,8 @@ export interface AgentChangesDeps extends Omit<ExtensionDeps, 'onLate'> {
   /** Exchanges the fields of the agent. Called in the middle of the move, so it must not throw. */
   readonly exchange: (plan: PlanInForce) => void;
   readonly planNow: () => PlanInForce;
+  /** Throws if these model layers cannot run with this plan. */
+  readonly check: (layers: readonly Layer[], plan: PlanInForce) => void;
   /** Makes the next import load these files again; `forgetModules` when absent. */
   readonly forget?: ForgetFiles | undefined;
 }
@@ -87,6 +90,7 @@ export class AgentChanges {
     const onOpened = (_: AgentPart, parts: readonly AgentPart[]) => this.#place(parts);
     try {
       this.#place(await this.#load(wanted, 'in place', onOpened));
+      this.deps.check(this.deps.layers.of('model'), this.deps.planNow());
     } catch (error) {
       await this.#cleanUp(this.#placed);
       throw error;
@@ -121,6 +125,8 @@ export class AgentChanges {
     try {
       const onOpened = (part: AgentPart) => void held.push(part);
       const parts = await this.#load(wanted, 'held', onOpened, this.#untilClosed(signal));
+      const layers = parts.flatMap(({ extension }) => extension?.layers.of('model') ?? []);
+      this.deps.check(layers, plan);
       return { plan, drop, swap: () => this.#commit(held, { parts, plan }) };
     } catch (error) {
       // The error must not wait for cleanups: they may hang.

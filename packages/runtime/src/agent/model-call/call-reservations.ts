@@ -6,10 +6,21 @@
  * 1. The call is made only when all of them have begun, and they have begun before the first byte leaves.
  * 2. Each of them is ended once: settled when the call has ended, or released if the call was not made.
  */
-import { GoondanError, type TokenUsage } from '@goondan/types';
+import {
+  type ApprovalOutcome,
+  type ApprovalRequest,
+  type Budget,
+  type BudgetOutcome,
+  GoondanError,
+  type TokenUsage,
+} from '@goondan/types';
 import type { ReservedCall } from '../../trace/layer-span.ts';
 import { randomIds } from '../../ports/ids.ts';
+import type { Layer } from '../pipeline/layer.ts';
+import { checkRequest } from '../tool-call/ask-for-approval.ts';
+import { askPerson } from '../tool-call/ask-person.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { claimBudget } from './budget-claims.ts';
 import { estimateInput, USUAL_ANSWER } from './estimate-call.ts';
 import type { ModelCall } from './model-context.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
@@ -26,12 +37,72 @@ interface OpenReservation {
 
 export class CallReservations {
   readonly #open = new Map<string, OpenReservation>();
+  /** The last refusal of the layers of each extension. */
+  readonly #refusals = new Map<string, Extract<BudgetOutcome, { readonly ok: false }> | undefined>();
   #tokens: number | undefined;
 
   constructor(
     private readonly turn: RunningTurn,
     private readonly call: ModelCall,
   ) {}
+
+  /**
+   * Reserves the call in all budgets of a layer, or in none. A call that a resumed turn does not make again counts already.
+   */
+  async reserve({ extension, budgets = [] }: Layer): Promise<BudgetOutcome> {
+    const { agent, effects, signal } = this.turn;
+    if (budgets.length === 0) throw undeclared(extension);
+    if (effects.isRecorded(this.call.key)) return { ok: true, over: [] };
+    const key = effects.nextKey(`${this.call.key}/${extension}`, 'budget');
+    const asked = () => ({ budgets: budgets.map((budget) => ({ ...budget })) });
+    const outcome = await effects.perform({ key, kind: 'budget', asked }, async () => {
+      const amounts = budgets.map(({ measure }) => (measure === 'calls' ? 1 : this.#mostTokens()));
+      const claims = budgets.map((budget, index) => claimBudget(extension, budget, amounts[index] ?? 0));
+      const id = this.newId();
+      const measures = budgets.map(({ measure }, index) => ({ measure, amount: amounts[index] ?? 0 }));
+      // Noted before the request, so that it is released if the wait is called off.
+      this.#open.set(id, { claims: measures, hasBegun: false });
+      const reserved = await agent.counters.reserve({ id, claims }, signal);
+      if (reserved.status === 'reserved') return { ok: true as const, over: namesAt(budgets, reserved.marked) };
+      this.#open.delete(id);
+      const { used, limit, claim } = reserved;
+      return { ok: false as const, name: namesAt(budgets, [claim])[0] ?? '', used, needs: amounts[claim] ?? 0, limit };
+    });
+    this.#refusals.set(extension, outcome.ok ? undefined : outcome);
+    return outcome;
+  }
+
+  /** Asks a person to raise the budget that refused the call of this layer. */
+  async ask({ extension, budgets = [] }: Layer, name: string, request: ApprovalRequest): Promise<ApprovalOutcome> {
+    const { agent, effects, signal } = this.turn;
+    const { reason, expiresInMs } = checkRequest(request);
+    const refusal = this.#refusals.get(extension);
+    const budget = budgets.find((each) => each.name === name);
+    if (budget === undefined || refusal?.name !== name) throw notRefused(extension, name);
+    const { measure, scope, per } = budget;
+    // The next portion must be enough for this call.
+    const to = refusal.limit + Math.max(budget.limit, refusal.used + refusal.needs - refusal.limit);
+    const { limit } = refusal;
+    const args = { extension, budget: name, measure, scope, ...(per && { per }), whose: this.#whose(scope), limit, to };
+    const { key, step } = this.call;
+    const spanIds = (step ?? this.turn).spanIds.inside(key);
+    const asked = { toolCallId: key, toolName: extension, step, spanIds, preview: () => JSON.stringify(args) };
+    const { id, outcome } = await askPerson(this.turn, asked, {
+      key: effects.nextKey(`${key}/${extension}`, 'approval'),
+      kind: 'budget',
+      args,
+      reason,
+      expiresInMs,
+      signal,
+      resting: (wait) => agent.activity.question(wait),
+    });
+    if (id === undefined) return outcome;
+    // A replay raises nothing.
+    if (outcome.decision === 'approved' && this.turn.replay === undefined) await agent.counters.raise(id, args, signal);
+    // The answer is durable in the log, and the budget is raised, so the approver may delete it.
+    agent.approver.taken(id);
+    return outcome;
+  }
 
   /** Waits for the limits of the model, and begins all reservations. **Errors** — those of `CallCounters`. */
   async begin(): Promise<ReservedCall> {
@@ -85,6 +156,13 @@ export class CallReservations {
     return `${this.turn.turnId}/${this.call.key}/${randomIds.next('attempt')}`;
   }
 
+  /** Names the turn, conversation or agent of a budget, so that questions about different ones differ. */
+  #whose(scope: Budget['scope']): string {
+    const { agentName, instanceKey } = this.turn.agent.address;
+    const names = { swarm: [], agent: [agentName], conversation: [agentName, instanceKey] };
+    return JSON.stringify(scope === 'turn' ? [agentName, instanceKey, this.turn.turnId] : names[scope]);
+  }
+
   #mostTokens(): number {
     const { messages, ownMessages, tools } = this.call;
     this.#tokens ??=
@@ -92,4 +170,19 @@ export class CallReservations {
       (mostTokensOf(this.turn.agent.plan, this.call) ?? USUAL_ANSWER);
     return this.#tokens;
   }
+}
+
+function namesAt(budgets: readonly Budget[], positions: readonly number[]): readonly string[] {
+  return positions.flatMap((position) => budgets[position]?.name ?? []);
+}
+
+function undeclared(extension: string): GoondanError {
+  return new GoondanError('E_PIPELINE_OPTIONS', `Extension "${extension}" declares no budgets for this model layer.`);
+}
+
+function notRefused(extension: string, name: string): GoondanError {
+  return new GoondanError(
+    'E_APPROVAL_REQUEST',
+    `Extension "${extension}" asks about the budget "${name}", which has not refused this call.`,
+  );
 }

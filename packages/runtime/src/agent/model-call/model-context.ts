@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import type { BudgetsApi, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { askingLayer } from '../pipeline/layer-context.ts';
 import { subjectOf, TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -58,6 +58,15 @@ export class ModelContext extends TurnLayerContext<ModelCall> {
   set params(params: ModelParams) {
     if (typeof params !== 'object' || params === null) throw new TypeError('ctx.params must be an object.');
     this[subjectOf].params = params;
+  }
+  get budgets(): BudgetsApi {
+    const { reservations } = this[subjectOf];
+    const { layer } = this[askingLayer];
+    if (reservations === undefined) throw new TypeError('ctx.budgets belongs to a call that has not begun.');
+    return {
+      reserve: () => reservations.reserve(layer),
+      ask: (name, request) => reservations.ask(layer, name, request),
+    };
   }
   get modelRef() {
     return this[subjectOf].modelRef;

@@ -100,6 +100,7 @@ describe('registration options', () => {
     ['timeoutMs', { timeoutMs: '10' }],
     ['onError', { onError: 'ignore' }],
     ['buffers', { buffers: 1 }],
+    ['budgets', { budgets: [] }],
     ['options', null],
     ['options', 'outer'],
   ])('a wrong %s is a coded error that names it and the extension', (named, options) => {
@@ -111,7 +112,7 @@ describe('registration options', () => {
 
   test.each([
     [{ prioritiy: 5 }, 'the nearest field is "priority"'],
-    [{ before: 'x' }, 'its fields are priority, name, mayShortCircuit, timeoutMs, onError, buffers'],
+    [{ before: 'x' }, 'its fields are priority, name, mayShortCircuit, timeoutMs, onError, buffers, budgets'],
   ])('D-24 the error of an unknown option names the nearest option, or all: %j', (options, help) => {
     const [option] = Object.keys(options);
     expect(refusal('step', pass, options)).toMatchObject({

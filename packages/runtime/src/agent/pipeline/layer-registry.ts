@@ -7,6 +7,7 @@ import type { Tier } from '../../config/declared-extension.ts';
 import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { isMiddlewareKind, middlewareKinds } from '../../ports/middleware-kinds.ts';
 import { type Layer, sortLayers } from './layer.ts';
+import { problemWithBudgets } from './problem-with-budgets.ts';
 
 const noLayers: readonly Layer[] = [];
 
@@ -27,7 +28,7 @@ export class LayerRegistry {
         `Extension "${extension}": the ${kind} middleware is not a function.`,
       );
     }
-    const problem = problemWithOptions(options);
+    const problem = problemWithOptions(options, kind);
     if (problem !== undefined) {
       throw new GoondanError('E_PIPELINE_OPTIONS', `Extension "${extension}", ${kind} middleware: ${problem}.`);
     }
@@ -43,6 +44,7 @@ export class LayerRegistry {
       timeoutMs: options.timeoutMs,
       onError: options.onError ?? 'fail',
       buffers: options.buffers ?? false,
+      ...(options.budgets && { budgets: structuredClone([...options.budgets]) }),
     });
     this.sorted = undefined;
   }
@@ -60,22 +62,23 @@ export class LayerRegistry {
   }
 }
 
-function problemWithOptions(options: unknown): string | undefined {
+function problemWithOptions(options: unknown, kind: MiddlewareKind): string | undefined {
   if (typeof options !== 'object' || options === null) return 'the options are not an object';
   const unknown = findUnknownField(options, optionFields);
   if (unknown !== undefined) return unknown;
-  const { priority, name, mayShortCircuit, timeoutMs, onError, buffers } = options as Record<string, unknown>;
+  const { priority, name, mayShortCircuit, timeoutMs, onError, buffers, budgets } = options as Record<string, unknown>;
   if (priority !== undefined && !Number.isFinite(priority)) return 'priority is not a number';
   if (name !== undefined && (typeof name !== 'string' || name === '')) return 'name is not a text';
   if (mayShortCircuit !== undefined && typeof mayShortCircuit !== 'boolean') return 'mayShortCircuit is not a boolean';
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'timeoutMs is not above 0';
   if (onError !== undefined && onError !== 'fail' && onError !== 'skip') return 'onError is neither fail nor skip';
   if (buffers !== undefined && typeof buffers !== 'boolean') return 'buffers is not a boolean';
-  return undefined;
+  if (budgets !== undefined && kind !== 'model') return 'only a model layer has budgets';
+  return budgets === undefined ? undefined : problemWithBudgets(budgets);
 }
 
 const optionFields = knownFields<MiddlewareOptions>(
   'the options object',
-  { priority: true, name: true, mayShortCircuit: true, timeoutMs: true, onError: true, buffers: true },
+  { priority: true, name: true, mayShortCircuit: true, timeoutMs: true, onError: true, buffers: true, budgets: true },
   { order: 'priority', timeout: 'timeoutMs' },
 );

@@ -1,4 +1,5 @@
 /** One registered middleware, and the order of the layers in a chain. */
+import type { Budget } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
 import type { LayerSummary } from '../../ipc/from-agent.ts';
 
@@ -6,6 +7,8 @@ export interface Layer extends Omit<LayerSummary, 'timeoutMs'> {
   /** The extension's own function. Its result is unchecked; the onion checks it. */
   readonly run: (context: object) => unknown;
   readonly timeoutMs: number | undefined;
+  /** The budgets that a model layer reserves. */
+  readonly budgets?: readonly Budget[];
 }
 
 const tierOrder: Record<Tier, number> = { swarm: 0, agent: 1, innermost: 2, hook: 3 };

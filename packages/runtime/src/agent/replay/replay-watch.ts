@@ -46,7 +46,9 @@ export class ReplayWatch implements TurnObserver {
   readonly #stopped = Promise.withResolvers<void>();
   /** Resolves when the replay cannot continue, because the recording has no outcome for an effect or has ended. */
   readonly stopped = this.#stopped.promise;
-  readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
+  readonly #served: { -readonly [Kind in keyof ReplayOutcome['served']]: ReplayOutcome['served'][Kind] } = {
+    ...{ model: 0, tool: 0, agent: 0, approval: 0 },
+  };
   readonly #chains: ReplayedSpan[] = [];
   /** Keys of effects that the replay has requested. */
   readonly #asked = new Set<string>();
@@ -175,7 +177,7 @@ export class ReplayWatch implements TurnObserver {
     if (isSame && outcome !== undefined) {
       this.#asked.add(key);
       this.#halting?.asked(key);
-      if (!wasPending) this.#served[kind] += 1;
+      if (!wasPending) this.#served[kind] = (this.#served[kind] ?? 0) + 1;
       this.look();
       return outcome;
     }

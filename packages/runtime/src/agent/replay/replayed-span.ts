@@ -31,6 +31,7 @@ export const whom = {
   tool: 'a tool',
   agent: 'another agent',
   approval: 'a person',
+  budget: 'a budget',
 } as const;
 
 export class ReplayedSpan implements ChainSpan {

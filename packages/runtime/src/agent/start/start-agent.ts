@@ -34,6 +34,7 @@ import { SaveStates } from '../extension/save-states.ts';
 import { type LocateThrown, locateIn } from '../../log/locate-thrown.ts';
 import { cutMessage, type Log, stderrSink } from '../../log/log-sink.ts';
 import { growingMask, maskJson } from '../../log/mask-secrets.ts';
+import { checkBudgets } from '../model-call/budget-claims.ts';
 import { openPlan } from './open-plan.ts';
 import type { Fetch } from '../model/model-port.ts';
 import type { Layer } from '../pipeline/layer.ts';
@@ -286,6 +287,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     sharesProcess: deps.sharesProcess,
     forget: deps.forget,
     planNow: () => parts.plan,
+    check: checkBudgets,
     exchange(wanted) {
       const isSamePrompt = parts.plan.systemPrompt === wanted.systemPrompt;
       parts.plan = wanted;

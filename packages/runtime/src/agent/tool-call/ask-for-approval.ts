@@ -37,7 +37,8 @@ export async function askForApproval(
   return outcome;
 }
 
-function checkRequest(request: unknown): Required<ApprovalRequest> {
+/** Checks a request. **Errors** — `E_APPROVAL_REQUEST`. */
+export function checkRequest(request: unknown): Required<ApprovalRequest> {
   const { reason, expiresInMs = DAY_MS } = (request ?? {}) as Record<string, JsonValue | undefined>;
   if (typeof reason !== 'string' || reason.trim() === '') throw wrong('reason is not a text');
   if (reason.length > LONGEST_REASON) throw wrong(`reason has more than ${LONGEST_REASON} characters`);

@@ -1,5 +1,5 @@
 /**
- * The only way to ask a person, for the approval of a tool call and of a changeset. The answer is recorded as an effect:
+ * The only way to ask a person, for the approval of a tool call, of a changeset and of a budget. The answer is recorded as an effect:
  * after a crash the same question is asked again until it has an answer, and never after that.
  */
 import type { ApprovalOutcome, JsonObject } from '@goondan/types';
@@ -7,8 +7,7 @@ import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { ApprovalQuestion } from '../seams/approver.ts';
-import { previewCall } from './preview-call.ts';
-import type { RunningToolCall } from './running-tool-call.ts';
+import { previewCall, type PreviewedCall } from './preview-call.ts';
 
 export interface PersonQuestion extends Pick<ApprovalQuestion, 'key' | 'reason' | 'expiresInMs' | 'kind'> {
   /** The subject of the approval. The answer is valid for exactly these arguments. */
@@ -30,7 +29,7 @@ export interface PersonAnswer {
 /** Asks the question, or returns its recorded answer. The answer is durable in the turn's log when this returns. */
 export async function askPerson(
   turn: RunningTurn,
-  call: RunningToolCall,
+  call: PreviewedCall,
   question: PersonQuestion,
 ): Promise<PersonAnswer> {
   const { key, args } = question;
@@ -43,7 +42,7 @@ export async function askPerson(
   return answerOf(digest, answer);
 }
 
-async function wait(turn: RunningTurn, call: RunningToolCall, { signal, resting, ...question }: PersonQuestion) {
+async function wait(turn: RunningTurn, call: PreviewedCall, { signal, resting, ...question }: PersonQuestion) {
   const { agent, clock, turnId } = turn;
   const { toolCallId, toolName } = call;
   const { key, args, reason } = question;

@@ -12,8 +12,11 @@ import type { RunningToolCall } from './running-tool-call.ts';
 const LONGEST_ARGUMENTS = 200;
 const LONGEST_TEXT = 1_000;
 
+/** The fields of a call that runtime events show. */
+export type PreviewedCall = Pick<RunningToolCall, 'toolCallId' | 'toolName' | 'step' | 'spanIds' | 'preview'>;
+
 /** Describes a call for runtime events. */
-export function previewCall({ agent, turnId }: RunningTurn, call: RunningToolCall) {
+export function previewCall({ agent, turnId }: RunningTurn, call: PreviewedCall) {
   const { toolCallId, toolName, step, spanIds } = call;
   return {
     toolCallId,

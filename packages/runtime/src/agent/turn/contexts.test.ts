@@ -13,7 +13,7 @@ const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
   turn: [...everywhere, ...powers, 'inputEvent'],
   step: [...everywhere, ...powers, 'turn', 'stepIndex'],
   toolCall: [...everywhere, 'stepIndex', 'toolName', 'toolCallId'],
-  model: [...everywhere, 'stepIndex', 'extension'],
+  model: [...everywhere, 'stepIndex', 'extension', 'budgets'],
 };
 const mutableFields: Record<MiddlewareKind, readonly string[]> = {
   turn: ['metadata'],

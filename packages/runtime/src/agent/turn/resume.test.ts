@@ -35,7 +35,7 @@ const clock: Clock = {
 /** One simulated process, with the number of effects of each kind and the layers that ran. */
 interface Process {
   readonly store: ConversationStore;
-  readonly done: Record<Exclude<EffectKind, 'approval'>, number>;
+  readonly done: Record<Exclude<EffectKind, 'approval' | 'budget'>, number>;
   readonly layers: { readonly kind: 'turn' | 'step'; readonly resumed: boolean }[];
   run(): Promise<TestedTurn>;
 }

@@ -29,7 +29,7 @@ export const replayOutcome: Check<ReplayOutcome> = object({
   others: count,
   layers: count,
   steps: count,
-  served: object({ model: count, tool: count, agent: count, approval: count }),
+  served: object({ model: count, tool: count, agent: count, approval: count, budget: optional(count) }),
   stoppedAt: optional(listOf(text)),
   halted: optional(halted),
 } satisfies FieldsOf<ReplayOutcome>);

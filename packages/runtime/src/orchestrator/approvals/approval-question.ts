@@ -79,6 +79,12 @@ export function approvalOf(
   return record.digest === digestJson(args) ? defined({ by: record.answer.by }) : undefined;
 }
 
+/** Returns true if the answer to `answered` is also that of `other`: both ask for the same raise of the same budget. */
+export function isAnsweredWith(other: ApprovalRecord, answered: ApprovalRecord): boolean {
+  const isBudget = answered.kind === 'budget' && other.kind === 'budget';
+  return isBudget && other.id !== answered.id && other.answer === undefined && other.digest === answered.digest;
+}
+
 export function summaryOf({ key: _key, answer: _answer, ...summary }: ApprovalRecord): ApprovalSummary {
   return summary;
 }

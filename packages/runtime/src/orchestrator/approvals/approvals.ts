@@ -14,9 +14,10 @@
  *    clock covers a wall clock that was set back.
  * 6. A changeset or a budget is approved only by an answer to a question of its own conversation, of its kind, with exactly
  *    its arguments.
- * 7. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
+ * 7. An answer about a budget also answers all other open requests about exactly the same raise of the same budget.
+ * 8. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
- * 8. On several nodes, every node lists and answers the requests of all. Only the owner of an instance lets its requests
+ * 9. On several nodes, every node lists and answers the requests of all. Only the owner of an instance lets its requests
  *    expire, removes them, and tells of them. A request whose node died stays, and the resumed turn joins it.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome, JsonObject } from '@goondan/types';
@@ -36,6 +37,7 @@ import { NamedTimers } from '../supervision/named-timers.ts';
 import { type Entry, isLate, isUnanswered, noticeOf, storedEntry, subjectOf } from './approval-entry.ts';
 import {
   approvalOf,
+  isAnsweredWith,
   type AskFrame,
   findRoomProblem,
   isSameQuestion,
@@ -207,7 +209,16 @@ export class Approvals implements SwarmListener {
     }
     entry.record = record;
     this.#settle(entry, 'answered', answer);
+    for (const other of this.#all())
+      if (isAnsweredWith(other.record, record)) void this.#decideToo(other.record.id, given);
     return true;
+  }
+
+  /** Gives an answer to another request that it also answers. If that fails, the request stays open. */
+  async #decideToo(id: string, given: Parameters<Approvals['decide']>[1]): Promise<void> {
+    await this.decide(id, given).catch((error: unknown) => {
+      this.deps.report('warn', 'approval.not_written', `Approval ${id} stays open: ${messageOf(error)}`);
+    });
   }
 
   close(): void {

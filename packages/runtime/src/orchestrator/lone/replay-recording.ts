@@ -182,6 +182,9 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
       tool: sum(({ served }) => served.tool),
       agent: sum(({ served }) => served.agent),
       approval: sum(({ served }) => served.approval),
+      ...(runs.some(({ outcome: run }) => run?.served.budget !== undefined) && {
+        budget: sum(({ served }) => served.budget ?? 0),
+      }),
     },
     ...(outcome?.stoppedAt && { stoppedAt: outcome.stoppedAt }),
     ...(outcome?.halted && { halted: outcome.halted }),

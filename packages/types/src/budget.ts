@@ -1,0 +1,50 @@
+/** Budgets of model calls: amounts that an extension counts over all processes and nodes of a swarm. */
+import type { ApprovalOutcome, ApprovalRequest } from './approval.ts';
+
+/** A budget that a `model` layer declares when it is registered. */
+export interface Budget {
+  /** The name of the budget in its extension. */
+  name: string;
+  /** The amount that is counted. `tokens`: input and output together. */
+  measure: 'calls' | 'tokens';
+  /** The size of the budget. */
+  limit: number;
+  /** The calls that count: those of one turn, of one conversation, of one agent, or of the whole swarm. */
+  scope: 'turn' | 'conversation' | 'agent' | 'swarm';
+  /** `day`: the budget begins again each day, at midnight in UTC. Absent: it never begins again. */
+  per?: 'day';
+  /** If true, calls above the limit are counted and never refused. */
+  isSoft?: boolean;
+}
+
+export type BudgetOutcome =
+  /** `over`: the names of soft budgets that are above their limit for the first time, in this window. */
+  | { readonly ok: true; readonly over: readonly string[] }
+  /** `limit`: the limit, as raised by people. `needs`: the amount that the call needs. */
+  | {
+      readonly ok: false;
+      readonly name: string;
+      readonly used: number;
+      readonly needs: number;
+      readonly limit: number;
+    };
+
+/** Lets a `model` layer count its call against the budgets that the layer declares. */
+export interface BudgetsApi {
+  /**
+   * Reserves the call in all budgets of the layer, or in none. The runtime settles the reservation with the real amounts
+   * when the call has ended, and releases it if the call is not made. In tokens, it reserves an estimate of the input, which
+   * is rather too high, and the most that the answer may have.
+   *
+   * **Rules** — call it once before `next()`, or again after `ask`.
+   */
+  reserve(): Promise<BudgetOutcome>;
+  /**
+   * Asks a person to raise a budget that refused the call, by its size, and waits for the answer. If a person approves, the
+   * budget is raised for all processes, until its window is over.
+   *
+   * **Errors** — `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`; when the turn is cancelled: the reason of
+   * the cancel.
+   */
+  ask(name: string, request: ApprovalRequest): Promise<ApprovalOutcome>;
+}

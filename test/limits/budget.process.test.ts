@@ -1,0 +1,141 @@
+// Tests the extension `budget` with real processes, kills, and a local server.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { JsonObject } from '@goondan/types';
+import type { Swarm, TurnEnd } from '../../packages/runtime/src/control/swarm.ts';
+import { samples } from '../samples.ts';
+import { openSwarm, until } from './open-swarm.ts';
+import { startProvider } from './provider.ts';
+
+setDefaultTimeout(90_000);
+
+const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+const budget = (...budgets: JsonObject[]) => [{ ref: 'Extension/budget', config: { budgets } }];
+
+/** Asks all agents at once, each in several conversations that share its process. */
+function askAll(swarm: Swarm, count: number): Promise<readonly TurnEnd[]> {
+  const asked = agents.flatMap((agent) =>
+    Array.from({ length: count }, (_, key) => swarm.ask({ agent, instanceKey: `k${key}`, input: 'Hello' })),
+  );
+  return Promise.all(asked);
+}
+
+const codesOf = (ends: readonly TurnEnd[]) => ends.map(({ result }) => result.error?.code ?? 'answered').toSorted();
+
+test('Y-04 ten agents at once, a budget of 20 calls: exactly 20 calls reach the server', async () => {
+  await using provider = startProvider({ delayMs: 10 });
+  const extensions = budget({ name: 'all', calls: 20 });
+  await using running = await openSwarm({ url: provider.url, agents, extensions, isolation: 'agent' });
+  const ends = await askAll(running.swarm, 3);
+  expect(provider.requests.length).toBe(20);
+  const codes = codesOf(ends);
+  expect(codes.filter((code) => code === 'answered').length).toBe(20);
+  expect(codes.filter((code) => code === 'E_BUDGET_EXCEEDED').length).toBe(10);
+
+  // The count survives a restart of the swarm.
+  await running.startAgain();
+  expect(codesOf([await running.swarm.ask({ agent: 'a', input: 'More' })])).toEqual(['E_BUDGET_EXCEEDED']);
+  expect(provider.requests.length).toBe(20);
+});
+
+test('Y-04 with kills, never more than 20 calls reach the server, and at most one is missing for each kill', async () => {
+  for (let sample = 0; sample < samples(10); sample += 1) {
+    await using provider = startProvider({ delayMs: 60 });
+    const extensions = budget({ name: 'all', calls: 20 });
+    const policy = { restart: { baseMs: 1, maxMs: 5 } };
+    await using running = await openSwarm({ url: provider.url, agents, extensions, policy });
+    let kills = 0;
+    const over = new AbortController();
+    const killing = (async () => {
+      while (!over.signal.aborted && kills < 12) {
+        await Bun.sleep(30 + Math.random() * 60);
+        const { instances } = await running.swarm.status();
+        const pids = instances.flatMap(({ pid, status }) => (pid !== undefined && status === 'working' ? [pid] : []));
+        const pid = pids[Math.floor(Math.random() * pids.length)];
+        if (pid === undefined) continue;
+        try {
+          process.kill(pid, 'SIGKILL');
+          kills += 1;
+        } catch {
+          // It has ended meanwhile.
+        }
+      }
+    })();
+    const ends = await askAll(running.swarm, 3);
+    over.abort();
+    await killing;
+    // Calls that did not reach the server before the end of the turns do so never.
+    const reached = provider.requests.length;
+    expect(reached).toBeLessThanOrEqual(20);
+    expect(20 - reached).toBeLessThanOrEqual(kills);
+    expect(codesOf(ends)).toContain('E_BUDGET_EXCEEDED');
+  }
+});
+
+test.each([
+  ['an estimate that is high enough', 20, 0],
+  // The server counts far more input than the short request has. At most 80 calls run at the same time.
+  ['an estimate that is 2000 tokens too low', 2_000, 80 * 2_000],
+])('Y-04 a budget of 100 000 tokens is exceeded at most by the error of %s', async (_, input, error) => {
+  const usage = { input, output: 1_500 };
+  await using provider = startProvider({ delayMs: 10, usage });
+  const extensions = budget({ name: 'all', tokens: 100_000 });
+  const params = { maxTokens: 1_500 };
+  await using running = await openSwarm({ url: provider.url, agents, extensions, params, isolation: 'agent' });
+  const codes = codesOf(await askAll(running.swarm, 8));
+  expect(codes).toContain('E_BUDGET_EXCEEDED');
+  // The last call was refused, because less than its reservation was left.
+  expect(provider.tokens).toBeGreaterThan(100_000 - 2_000 - input);
+  expect(provider.tokens).toBeLessThanOrEqual(100_000 + error);
+});
+
+describe('Y-04 a breach that asks', () => {
+  const extensions = budget({ name: 'all', calls: 2, onBreach: 'ask' });
+
+  test('approved, all turns go on with one more portion; denied, they end with a code', async () => {
+    await using provider = startProvider();
+    await using running = await openSwarm({ url: provider.url, agents, extensions, isolation: 'agent' });
+    const { swarm } = running;
+    const turns = askAll(swarm, 1);
+    const open = async () => (await swarm.approvals()).filter(({ kind }) => kind === 'budget');
+    await until('eight turns wait', async () => (await open()).length === 8);
+    const [question] = await open();
+    expect(question).toMatchObject({
+      kind: 'budget',
+      reason: 'The budget "all" is used up: 2 of 2 calls are used or reserved. Approve 2 calls more?',
+      args: { budget: 'all', measure: 'calls', scope: 'swarm', limit: 2, to: 4 },
+    });
+    expect(provider.requests.length).toBe(2);
+    // One answer counts for all of them: two go on, and the other six ask for the next portion.
+    expect(await swarm.approve({ id: question?.id ?? '', by: 'ann' })).toBe(true);
+    await until('six turns ask again', async () => {
+      const asked = await open();
+      return asked.length === 6 && asked.every(({ args }) => args['to'] === 6);
+    });
+    expect(provider.requests.length).toBe(4);
+
+    const [next] = await open();
+    expect(await swarm.deny({ id: next?.id ?? '', by: 'ann', note: 'Enough.' })).toBe(true);
+    const codes = codesOf(await turns);
+    expect(codes.filter((code) => code === 'answered').length).toBe(4);
+    expect(codes.filter((code) => code === 'E_BUDGET_EXCEEDED').length).toBe(6);
+    expect(provider.requests.length).toBe(4);
+  });
+
+  test('waits across a restart, and the raised budget survives it', async () => {
+    await using provider = startProvider();
+    await using running = await openSwarm({ url: provider.url, agents, extensions });
+    for (const agent of ['a', 'b']) await running.swarm.ask({ agent, input: 'Hello' });
+    await running.swarm.deliver({ agent: 'c', input: 'Hello' });
+    await until('the turn waits', async () => (await running.swarm.approvals()).length === 1);
+    await running.startAgain();
+    const [question] = await running.swarm.approvals();
+    expect(question).toMatchObject({ agent: 'c', kind: 'budget' });
+    expect(await running.swarm.approve({ id: question?.id ?? '' })).toBe(true);
+    await until('the turn went on', () => provider.requests.length === 3);
+    await until('the turn has ended', async () => (await running.swarm.approvals()).length === 0);
+    await running.startAgain();
+    expect(codesOf([await running.swarm.ask({ agent: 'd', input: 'Hello' })])).toEqual(['answered']);
+    await running.swarm.deliver({ agent: 'e', input: 'Hello' });
+    await until('the next portion is used up', async () => (await running.swarm.approvals()).length === 1);
+  });
+});

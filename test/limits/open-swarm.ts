@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSwarm } from '../../packages/runtime/src/start-swarm.ts';
+import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
+import { type LimitedBundle, limitedBundle } from './bundle.ts';
+
+/** Starts a swarm on files. */
+export async function openSwarm(bundle: LimitedBundle) {
+  const files = temporaryBundle(limitedBundle(bundle));
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-limits-'));
+  const start = () => startSwarm({ bundleFolder: files.folder, stateRoot });
+  const running = { swarm: await start() };
+  return {
+    get swarm() {
+      return running.swarm;
+    },
+    /** Stops the swarm, and starts it again. */
+    async startAgain() {
+      await running.swarm.stop({ graceMs: 0 });
+      running.swarm = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await running.swarm.stop({ graceMs: 0 });
+      files[Symbol.dispose]();
+      rmSync(stateRoot, { recursive: true });
+    },
+  };
+}
+
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    if (await isTrue()) return;
+    await Bun.sleep(20);
+  }
+  throw new Error(`It never came true that ${what}.`);
+}
