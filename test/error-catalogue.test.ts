@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
 import { agentErrors } from '../packages/types/src/errors/agent-errors.ts';
+import { modelErrors } from '../packages/types/src/errors/model-errors.ts';
 import { bundleErrors } from '../packages/types/src/errors/bundle-errors.ts';
 import { changesetErrors } from '../packages/types/src/errors/changeset-errors.ts';
 import { clusterErrors } from '../packages/types/src/errors/cluster-errors.ts';
@@ -24,9 +25,16 @@ describe('the error catalogue', () => {
   );
 
   test('is in alphabetical order, area by area, and names no code twice', () => {
-    const areas = [agentErrors, bundleErrors, changesetErrors, clusterErrors, storeErrors, swarmErrors, toolErrors].map(
-      (area) => Object.keys(area),
-    );
+    const areas = [
+      agentErrors,
+      bundleErrors,
+      changesetErrors,
+      clusterErrors,
+      modelErrors,
+      storeErrors,
+      swarmErrors,
+      toolErrors,
+    ].map((area) => Object.keys(area));
     for (const area of areas) expect(area).toEqual(area.toSorted(byCharacter));
     expect(new Set(areas.flat()).size).toBe(areas.flat().length);
     expect(areas.flat().toSorted(byCharacter)).toEqual(codes.toSorted(byCharacter));

@@ -7,6 +7,7 @@ import { bundleErrors } from './bundle-errors.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { changesetErrors } from './changeset-errors.ts';
 import { clusterErrors } from './cluster-errors.ts';
+import { modelErrors } from './model-errors.ts';
 import { storeErrors } from './store-errors.ts';
 import { swarmErrors } from './swarm-errors.ts';
 import { toolErrors } from './tool-errors.ts';
@@ -16,6 +17,7 @@ export const errorCatalogue = {
   ...bundleErrors,
   ...changesetErrors,
   ...clusterErrors,
+  ...modelErrors,
   ...storeErrors,
   ...swarmErrors,
   ...toolErrors,
