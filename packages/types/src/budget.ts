@@ -1,12 +1,13 @@
 /** Budgets of model calls: amounts that an extension counts over all processes and nodes of a swarm. */
 import type { ApprovalOutcome, ApprovalRequest } from './approval.ts';
+import type { Prices } from './prices.ts';
 
 /** A budget that a `model` layer declares when it is registered. */
 export interface Budget {
   /** The name of the budget in its extension. */
   name: string;
-  /** The amount that is counted. `tokens`: input and output together. */
-  measure: 'calls' | 'tokens';
+  /** The amount that is counted. `tokens`: input and output together. `money`: in the currency of `prices`. */
+  measure: 'calls' | 'tokens' | 'money';
   /** The size of the budget. */
   limit: number;
   /** The calls that count: those of one turn, of one conversation, of one agent, or of the whole swarm. */
@@ -15,6 +16,8 @@ export interface Budget {
   per?: 'day';
   /** If true, calls above the limit are counted and never refused. */
   isSoft?: boolean;
+  /** The contents of a price file, for `money`; for `tokens`, only the maximum of the answers is read. */
+  prices?: Prices;
 }
 
 export type BudgetOutcome =
@@ -33,8 +36,8 @@ export type BudgetOutcome =
 export interface BudgetsApi {
   /**
    * Reserves the call in all budgets of the layer, or in none. The runtime settles the reservation with the real amounts
-   * when the call has ended, and releases it if the call is not made. In tokens, it reserves an estimate of the input, which
-   * is rather too high, and the most that the answer may have.
+   * when the call has ended, and releases it if the call is not made. In tokens and money, it reserves an estimate of the
+   * input, which is rather too high, and the most that the answer may have or cost.
    *
    * **Rules** — call it once before `next()`, or again after `ask`.
    */

@@ -219,8 +219,8 @@ export interface MiddlewareOptions {
    */
   buffers?: boolean;
   /**
-   * The budgets that a `model` layer reserves with `ctx.budgets`; at most 32. If a budget counts tokens, every model of the
-   * agent needs a maximum for its answers; otherwise the agent does not start: `E_BUDGET_UNBOUNDED`.
+   * The budgets that a `model` layer reserves with `ctx.budgets`; at most 32. If a budget counts tokens or money, every model
+   * of the agent needs a maximum for its answers, and a price; otherwise the agent does not start: `E_BUDGET_UNBOUNDED`.
    */
   budgets?: readonly Budget[];
 }

@@ -179,12 +179,8 @@ export interface InstanceStatus extends InstanceAddress {
   readonly problem?: string;
   /** The number of the instance's tool calls that wait for approval; absent when there are none. */
   readonly approvals?: number;
-  /** The limit of a model that a call of the instance waits for; absent when none waits. */
-  readonly limitWait?: {
-    /** The limit in words, such as `requestsPerMinute: 20 of Model/main`. */
-    readonly limit: string;
-    readonly waitedMs: number;
-  };
+  /** The limit of a model that a call waits for, such as `concurrent: 3 of Model/main`; absent when none waits. */
+  readonly limitWait?: { readonly limit: string; readonly waitedMs: number };
   /**
    * The statuses of the instance's extensions, for example of MCP servers; absent when there are none, or the instance
    * has no process.

@@ -8,8 +8,10 @@ export const modelErrors = {
     suggestion: 'Raise the limit that the message names in the config of the extension, or wait until its day is over.',
   },
   E_BUDGET_UNBOUNDED: {
-    meaning: 'A budget counts tokens, but nothing limits the answers of a model of the agent.',
-    suggestion: 'Set `params.maxTokens` of the Model that the message names.',
+    meaning:
+      'A budget counts tokens or money, but nothing limits the answers of a model of the agent, or it has no price.',
+    suggestion:
+      'Set `params.maxTokens` of the Model that the message names, or list it in the prices of the budget with `maxOutputTokens`.',
   },
   E_MODEL_AUTH: {
     forPrograms: true,

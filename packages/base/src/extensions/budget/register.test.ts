@@ -73,6 +73,53 @@ test('Y-04 a budget of tokens needs a maximum for the answers of every model', a
   await started([{ calls: 700 }], plan);
 });
 
+describe('Y-04 a budget of money', () => {
+  const model = { provider: 'scripted', model: 'm', options: { script: [{ say: 'yes' }] } };
+  const plan = { modelRef: 'Model/m', models: { 'Model/m': model } };
+  const price = { provider: 'scripted', model: 'm', input: 10, output: 10_000, source: 'a test', date: '2026-11-17' };
+  const prices = (more: object = {}) => ({ currency: 'EUR', models: [{ ...price, ...more }] });
+  const priced = (config: object, more: object = {}) => {
+    const registered = extension('budget', register, { config: { budgets: [{ money: 8, name: 'all' }], ...config } });
+    return scriptedAgent({ ...plan, ...more, extensions: [registered] });
+  };
+
+  test('reserves the most that a call may cost, and settles with its cost', async () => {
+    const agent = await priced({ prices: prices({ maxOutputTokens: 500 }) });
+    const costs: number[] = [];
+    for (;;) {
+      const { result, usage } = await agent.say('Hello.');
+      if (result.error === undefined) {
+        costs.push((usage.inputTokens * 10 + usage.outputTokens * 10_000) / 1_000_000);
+        continue;
+      }
+      expect(result.error).toMatchObject({ code: 'E_BUDGET_EXCEEDED', message: expect.stringContaining('EUR') });
+      break;
+    }
+    // An answer of 500 tokens would cost 5 euros, so the last call was refused when less than that was left.
+    const spent = costs.reduce((sum, cost) => sum + cost, 0);
+    expect(spent).toBeGreaterThan(2.5);
+    expect(spent).toBeLessThanOrEqual(8);
+  });
+
+  test('needs a price and a maximum for every model', async () => {
+    const refused = async (config: object, more: object = {}) => {
+      const outcome = await priced(config, more).catch((error: unknown) => error);
+      return outcome instanceof Error ? outcome.message : 'started';
+    };
+    expect(await refused({ prices: prices({ model: 'other' }) }, { params: { maxTokens: 5 } })).toBe(
+      'Extension "budget" has a budget of money, but Model/m has no price.',
+    );
+    expect(await refused({ prices: prices() })).toBe(
+      'Extension "budget" has a budget of money, but nothing limits the answers of Model/m.',
+    );
+    expect(await refused({ prices: prices() }, { params: { maxTokens: 5 } })).toBe('started');
+    expect(await refused({})).toContain('counts money, so the config needs `prices`');
+    expect(await refused({ prices: prices({ input: -1 }) })).toContain('prices.models.0.input must be a number');
+    // The maximum of the price file is enough for a budget of tokens, too.
+    expect(await refused({ budgets: [{ tokens: 9 }], prices: prices({ maxOutputTokens: 5 }) })).toBe('started');
+  });
+});
+
 test('a call that another layer answers costs nothing', async () => {
   const reply = {
     content: [{ type: 'text' as const, text: 'cached' }],
@@ -100,5 +147,5 @@ test('budgets have names of their own, and one measure', () => {
     ],
   );
   expect(() => readBudgets({ budgets: [{ calls: 1 }, { calls: 2 }] })).toThrow('two budgets have the name');
-  expect(() => readBudgets({ budgets: [{ calls: 1, tokens: 2 }] })).toThrow('exactly one of calls, tokens');
+  expect(() => readBudgets({ budgets: [{ calls: 1, tokens: 2 }] })).toThrow('exactly one of calls, tokens, money');
 });

@@ -1,5 +1,5 @@
 /**
- * `budget`: limits the model calls and tokens of a turn, a conversation, an agent or the swarm. A call above a budget is
+ * `budget`: limits the model calls, tokens and cost of a turn, a conversation, an agent or the swarm. A call above a budget is
  * denied, or a person is asked, or a warning is logged.
  */
 import { type BudgetOutcome, type ExtensionRegister, GoondanError } from '@goondan/types';
@@ -53,7 +53,7 @@ function exceeded(
 }
 
 function describeBreach({ name, used, needs, limit }: Refusal, budget: KnownBudget | undefined): string {
-  const call = budget?.measure === 'tokens' ? `, and this call may need ${count(needs)}` : '';
+  const call = budget === undefined || budget.measure === 'calls' ? '' : `, and this call may need ${count(needs)}`;
   return `The budget "${name}" is used up: ${count(used)} of ${amountOf(limit, budget)} are used or reserved${call}.`;
 }
 
@@ -62,10 +62,12 @@ function describeOver(budget: KnownBudget | undefined, name: string): string {
 }
 
 function amountOf(amount: number, budget: KnownBudget | undefined): string {
-  const { measure = 'calls' } = budget ?? {};
+  const { measure = 'calls', prices } = budget ?? {};
+  if (measure === 'money') return `${count(amount)} ${prices?.currency ?? ''}`;
   return amount === 1 ? `1 ${measure.slice(0, -1)}` : `${count(amount)} ${measure}`;
 }
 
+/** Shows money with six digits after the point at most. */
 function count(amount: number): string {
-  return String(amount);
+  return String(Number(amount.toFixed(6)));
 }

@@ -124,10 +124,12 @@ async function countCall(
   }
 }
 
+/** The codes of calls that the provider refused, or that were not sent. */
+const refusals = ['E_MODEL_FAILED', 'E_MODEL_AUTH', 'E_MODEL_CONTEXT', 'E_MODEL_FILE', 'E_MODEL_KEY'];
+
 /** Returns true if the provider refused the call. Any other failure may have used tokens. */
 function isRefusal(error: unknown): boolean {
-  const { code } = toTurnError(error);
-  return code === 'E_MODEL_FAILED' || code === 'E_MODEL_AUTH' || code === 'E_MODEL_CONTEXT' || code === 'E_MODEL_KEY';
+  return refusals.includes(toTurnError(error).code ?? '');
 }
 
 interface BuiltRequest extends Pick<ModelRequest, 'messages' | 'tools' | 'params' | 'outputSchema' | 'stableCount'> {

@@ -12,6 +12,10 @@ import {
   type Budget,
   type BudgetOutcome,
   GoondanError,
+  highestPriceOf,
+  type ModelPrice,
+  priceOf,
+  type Prices,
   type TokenUsage,
 } from '@goondan/types';
 import type { ReservedCall } from '../../trace/layer-span.ts';
@@ -20,18 +24,25 @@ import type { Layer } from '../pipeline/layer.ts';
 import { checkRequest } from '../tool-call/ask-for-approval.ts';
 import { askPerson } from '../tool-call/ask-person.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import { claimBudget } from './budget-claims.ts';
+import { claimBudget, unbounded } from './budget-claims.ts';
 import { estimateInput, USUAL_ANSWER } from './estimate-call.ts';
 import type { ModelCall } from './model-context.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
-import { mostTokensOf } from './most-tokens.ts';
+import { mostTokensOf, priceFor } from './most-tokens.ts';
 
 /** The amounts of a call that are counted. */
-export type Measure = 'calls' | 'tokens';
+export type Measure = Budget['measure'];
+
+interface MeasuredClaim {
+  readonly measure: Measure;
+  readonly amount: number;
+  /** The price of the model, for money. */
+  readonly price?: ModelPrice;
+}
 
 interface OpenReservation {
   /** The measure and the reserved amount of each claim. */
-  readonly claims: readonly { readonly measure: Measure; readonly amount: number }[];
+  readonly claims: readonly MeasuredClaim[];
   readonly hasBegun: boolean;
 }
 
@@ -39,6 +50,8 @@ export class CallReservations {
   readonly #open = new Map<string, OpenReservation>();
   /** The last refusal of the layers of each extension. */
   readonly #refusals = new Map<string, Extract<BudgetOutcome, { readonly ok: false }> | undefined>();
+  #input: number | undefined;
+  /** The tokens that were reserved; undefined if none were. */
   #tokens: number | undefined;
 
   constructor(
@@ -54,12 +67,12 @@ export class CallReservations {
     if (budgets.length === 0) throw undeclared(extension);
     if (effects.isRecorded(this.call.key)) return { ok: true, over: [] };
     const key = effects.nextKey(`${this.call.key}/${extension}`, 'budget');
-    const asked = () => ({ budgets: budgets.map((budget) => ({ ...budget })) });
+    const asked = () => ({ budgets: budgets.map(({ prices: _, ...budget }) => budget) });
     const outcome = await effects.perform({ key, kind: 'budget', asked }, async () => {
-      const amounts = budgets.map(({ measure }) => (measure === 'calls' ? 1 : this.#mostTokens()));
+      const measures = budgets.map((budget) => this.#measure(extension, budget));
+      const amounts = measures.map(({ amount }) => amount);
       const claims = budgets.map((budget, index) => claimBudget(extension, budget, amounts[index] ?? 0));
       const id = this.newId();
-      const measures = budgets.map(({ measure }, index) => ({ measure, amount: amounts[index] ?? 0 }));
       // Noted before the request, so that it is released if the wait is called off.
       this.#open.set(id, { claims: measures, hasBegun: false });
       const reserved = await agent.counters.reserve({ id, claims }, signal);
@@ -109,7 +122,10 @@ export class CallReservations {
     const { agent, signal } = this.turn;
     const layers = [...this.#open.keys()];
     const limits = limitsOf(agent.plan.openModel.entries, this.call.modelRef);
-    const claims = limits.flatMap((each) => claimLimits(each, this.#mostTokens()));
+    const claims = limits.flatMap((each) => {
+      const { inputTokens, outputTokens } = this.#mostTokens();
+      return claimLimits(each, inputTokens + outputTokens);
+    });
     let limitMs: number | undefined;
     if (claims.length > 0) {
       const id = this.newId();
@@ -137,10 +153,10 @@ export class CallReservations {
   /** Settles all reservations of a call that was made. Without usage, it may have used everything that was reserved. */
   settle(usage: TokenUsage | undefined): void {
     for (const [id, { claims }] of this.#open) {
-      const amounts = claims.map(({ measure, amount }) =>
-        measure === 'calls' || usage === undefined ? amount : usage.inputTokens + usage.outputTokens,
+      this.turn.agent.counters.end(
+        id,
+        claims.map((claim) => realAmount(claim, usage)),
       );
-      this.turn.agent.counters.end(id, amounts);
     }
     this.#open.clear();
   }
@@ -163,13 +179,30 @@ export class CallReservations {
     return JSON.stringify(scope === 'turn' ? [agentName, instanceKey, this.turn.turnId] : names[scope]);
   }
 
-  #mostTokens(): number {
-    const { messages, ownMessages, tools } = this.call;
-    this.#tokens ??=
-      estimateInput(ownMessages ?? messages, tools.items) +
-      (mostTokensOf(this.turn.agent.plan, this.call) ?? USUAL_ANSWER);
-    return this.#tokens;
+  /** Returns the amount that a budget reserves. **Errors** — `E_BUDGET_UNBOUNDED` for a model without a price. */
+  #measure(extension: string, { measure, prices }: Budget): MeasuredClaim {
+    if (measure === 'calls') return { measure, amount: 1 };
+    const { inputTokens, outputTokens } = this.#mostTokens(prices);
+    if (measure === 'tokens') return { measure, amount: inputTokens + outputTokens };
+    const price = priceFor(this.turn.agent.plan, this.call, prices);
+    if (price === undefined) throw unbounded(extension, measure, `${this.call.modelRef} has no price`);
+    return { measure, amount: highestPriceOf({ inputTokens, outputTokens }, price), price };
   }
+
+  #mostTokens(prices?: Prices) {
+    const { messages, ownMessages, tools } = this.call;
+    this.#input ??= estimateInput(ownMessages ?? messages, tools.items);
+    const outputTokens = mostTokensOf(this.turn.agent.plan, this.call, prices) ?? USUAL_ANSWER;
+    this.#tokens = Math.max(this.#tokens ?? 0, this.#input + outputTokens);
+    return { inputTokens: this.#input, outputTokens };
+  }
+}
+
+/** Returns the real amount of a claim. Without usage, everything that was reserved may be used. */
+function realAmount({ measure, amount, price }: MeasuredClaim, usage: TokenUsage | undefined): number {
+  if (measure === 'calls' || usage === undefined) return amount;
+  if (price === undefined) return usage.inputTokens + usage.outputTokens;
+  return priceOf(usage, price) ?? highestPriceOf(usage, price);
 }
 
 function namesAt(budgets: readonly Budget[], positions: readonly number[]): readonly string[] {

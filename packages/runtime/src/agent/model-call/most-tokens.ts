@@ -1,13 +1,29 @@
-/** The most tokens that the answer of a model may have. */
+/** The most tokens that the answer of a model may have, and the price of the model. */
+import { findPrice, type ModelPrice, type Prices } from '@goondan/types';
+import type { ModelSpec } from '../../config/model-spec.ts';
 import type { PlanInForce } from '../turn-state/agent-parts.ts';
 import type { ModelCall } from './model-context.ts';
 
-/** Returns `undefined` if neither the call nor the model has a maximum. */
-export function mostTokensOf(
-  { openModel: { entries } }: Pick<PlanInForce, 'openModel'>,
-  { modelRef, params }: Pick<ModelCall, 'modelRef' | 'params'>,
-): number | undefined {
+type Called = Pick<ModelCall, 'modelRef' | 'params'>;
+
+/** Returns `undefined` if neither the call nor the model nor the price file has a maximum. */
+export function mostTokensOf(plan: Pick<PlanInForce, 'openModel'>, call: Called, prices?: Prices): number | undefined {
+  const own = specOf(plan, call)?.params?.maxTokens;
+  return call.params.maxTokens ?? own ?? priceFor(plan, call, prices)?.maxOutputTokens;
+}
+
+/** Returns the price of the called model; `undefined` if the file does not have it. */
+export function priceFor(
+  plan: Pick<PlanInForce, 'openModel'>,
+  call: Pick<Called, 'modelRef'>,
+  prices: Prices | undefined,
+): ModelPrice | undefined {
+  const spec = specOf(plan, call);
+  return spec === undefined || prices === undefined ? undefined : findPrice(prices, spec);
+}
+
+/** Models that a program passes in have no spec. */
+function specOf({ openModel: { entries } }: Pick<PlanInForce, 'openModel'>, { modelRef }: Pick<Called, 'modelRef'>) {
   const entry = Object.hasOwn(entries, modelRef) ? entries[modelRef] : undefined;
-  const own = entry === undefined || 'generate' in entry ? undefined : entry.params?.maxTokens;
-  return params.maxTokens ?? own;
+  return entry === undefined || 'generate' in entry ? undefined : (entry satisfies ModelSpec);
 }
