@@ -41,10 +41,7 @@ export interface Delivery {
   readonly input?: string;
   /** Images, files and further text, after `input`. Their bytes are stored before the input is accepted. */
   readonly content?: readonly InputPart[];
-  /**
-   * If true, the input is for the running turn of the instance, and becomes a message before the next step of that turn.
-   * If no turn runs, or the turn ends first, the input has a turn of its own.
-   */
+  /** If true, the running turn takes the input before its next step. Otherwise, or without one, it has a turn of its own. */
   readonly now?: boolean;
   /**
    * The id of the event, generated when absent. A second delivery with the same id is a duplicate and adds nothing.

@@ -3,7 +3,7 @@
  * the place where several nodes and processes meet, as a database would be.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
-import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
+import type { ConversationStore, TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../../agent/conversation/memory-store.ts';
 import type { Answers, LeftAnswer } from '../../store/answers.ts';
 import type { ApprovalStore } from '../../store/approval-store.ts';
@@ -19,6 +19,7 @@ import {
 import type { CounterState } from '../../counters/counter-state.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 
@@ -27,6 +28,8 @@ interface KeptInput {
   readonly pending: InboxEntry[];
   readonly known: Set<string>;
   readonly answers: LeftAnswer[];
+  /** The ids of events that the running turn has taken. */
+  readonly taken: string[];
 }
 
 export class MemorySwarm {
@@ -42,7 +45,7 @@ export class MemorySwarm {
 
   inputOf(instance: AgentAddress): KeptInput {
     const key = keyOf(instance);
-    const kept = this.inputs.get(key) ?? { last: 0, pending: [], known: new Set(), answers: [] };
+    const kept = this.inputs.get(key) ?? { last: 0, pending: [], known: new Set(), answers: [], taken: [] };
     this.inputs.set(key, kept);
     return kept;
   }
@@ -52,11 +55,23 @@ export class MemorySwarm {
 export function memoryConversations(swarm: MemorySwarm): ConversationStore {
   return {
     ...swarm.conversations,
-    async commit(instance, epoch, turnId, delta, extensionState, result) {
-      await swarm.conversations.commit(instance, epoch, turnId, delta, extensionState, result);
-      endInput(swarm.inputOf(instance), turnId, result);
+    async append(instance, epoch, at, records) {
+      await swarm.conversations.append(instance, epoch, at, records);
+      swarm.inputOf(instance).taken.push(...takenIn(records));
+    },
+    async commit(instance, epoch, turnId, delta, extensionState, result, rest) {
+      await swarm.conversations.commit(instance, epoch, turnId, delta, extensionState, result, rest);
+      const input = swarm.inputOf(instance);
+      for (const id of [...input.taken.splice(0), ...takenIn(rest?.records ?? [])])
+        endInput(input, turnIdOf(id), result);
+      endInput(input, turnId, result);
     },
   };
+}
+
+/** Returns the ids of the events whose inputs a turn took with these records. */
+function takenIn(records: readonly TurnRecord[]): readonly string[] {
+  return records.flatMap((record) => (record.type === 'message' && record.took ? [record.took.event.id] : []));
 }
 
 function endInput({ pending, answers }: KeptInput, turnId: string, result: TurnResult): void {
