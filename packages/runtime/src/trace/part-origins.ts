@@ -56,6 +56,8 @@ export class LayerParts {
     messages: new Map<ChangingLayer, ReadonlySet<string>>(),
     tools: new Map<ChangingLayer, ReadonlySet<string>>(),
   };
+  /** The origins of the messages before the first change, found when they are first needed. */
+  #originals: ReadonlyMap<string, PartOrigin | undefined> | undefined;
 
   /** `layers`: innermost first. `digestOf`: makes the digest of a part. Secrets are masked in a request, so also here. */
   constructor(
@@ -74,16 +76,23 @@ export class LayerParts {
   }
 
   /** Returns the origin of a message that a layer copied without a change, if only one message can be meant. */
-  #copiedFrom(digest: string, { idOf, originOf }: ShownMessages): PartOrigin | undefined {
+  #copiedFrom(digest: string, shown: ShownMessages): PartOrigin | undefined {
+    return (this.#originals ??= this.#findOriginals(shown)).get(digest);
+  }
+
+  /** Finds the origins of the messages before the first change, by digest; undefined for equal messages. */
+  #findOriginals({ idOf, originOf }: ShownMessages): ReadonlyMap<string, PartOrigin | undefined> {
     const outermost = this.layers.findLast(({ changed }) => partsIn(changed?.before, 'messages').length > 0);
-    const equal = partsIn(outermost?.changed?.before, 'messages').filter((part) => this.#digest(part) === digest);
-    const origins = equal.map((part) => {
+    const originals = new Map<string, PartOrigin | undefined>();
+    for (const part of partsIn(outermost?.changed?.before, 'messages')) {
       // Safe: the messages before the first change are those that the runtime showed.
       const message = part as ModelMessage;
       const id = idOf?.(message);
-      return id === undefined ? originOf?.(message) : ({ from: 'message', id } as const);
-    });
-    return origins.length === 1 ? origins[0] : undefined;
+      const origin = id === undefined ? originOf?.(message) : ({ from: 'message', id } as const);
+      const digest = this.#digest(part);
+      originals.set(digest, originals.has(digest) ? undefined : origin);
+    }
+    return originals;
   }
 
   /** Finds the origins of tools. The tools in the request of an `extension` are those that it passed. */
