@@ -174,6 +174,38 @@ describe('authors', () => {
     expect(shortly(advice.request.modelAuthor)).toBe('agent a');
   });
 
+  test('V-01 messages that an extension copied for its own call keep their authors in the request of the step', async () => {
+    const copier = extension('copier', ({ pipeline }) => {
+      pipeline.register('step', async (ctx) => {
+        const said = structuredClone(ctx.conversationState.nextMessages.map(({ data }) => data));
+        await ctx.model.generate({ messages: [{ role: 'system', content: 'Be brief.' }, ...said] });
+        return ctx.next();
+      });
+    });
+    const agent = await start({ systemPrompt: 'Be brief.', extensions: [copier] });
+    await agent.say('Hello');
+    await agent.close();
+    const own = (await promptsOf()).calls.find(({ by }) => by === undefined);
+    if (own === undefined) throw new Error('no call');
+    expect(messagesOf(own)).toEqual(['Be brief.: prompt of a', 'Hello: input']);
+  });
+
+  test('V-01 equal messages of the prompt and of a layer have an unknown author, not a wrong one', async () => {
+    const echo = extension('echo', ({ pipeline }) => {
+      pipeline.register('model', (ctx) => {
+        ctx.messages = [...ctx.messages, { role: 'system', content: 'Be brief.' }];
+        return ctx.next();
+      });
+    });
+    const agent = await start({ systemPrompt: 'Be brief.', extensions: [echo] });
+    await agent.say('Hello');
+    await agent.close();
+    const [call] = (await promptsOf()).calls;
+    if (call === undefined) throw new Error('no call');
+    expect(call.isExact).toBe(true);
+    expect(messagesOf(call)).toEqual(['Be brief.: unknown', 'Hello: input', 'Be brief.: unknown']);
+  });
+
   test('a result that the runtime added is its own, and one that it split keeps its author', async () => {
     const filler = extension('filler', ({ pipeline }) => {
       pipeline.register('turn', (ctx) => {

@@ -10,9 +10,9 @@ test('a request refers to the newest one of each asker, for at most eight askers
     written.add(`asker-${index}`, `key-${index}`, [`${index}`]);
     written.add(undefined, `step-${index}`, ['a', 'b']);
   }
-  expect(written.closest(['a', 'b', 'c'])).toEqual({ effect: 'step-7', count: 2 });
-  expect(written.closest(['1', '2'])).toEqual({ effect: 'key-1', count: 1 });
-  expect(written.closest(['0'])).toBeUndefined();
+  expect(written.closest(undefined, ['a', 'b', 'c'])).toEqual({ effect: 'step-7', count: 2 });
+  expect(written.closest('asker-1', ['1', '2'])).toEqual({ effect: 'key-1', count: 1 });
+  expect(written.closest('asker-0', ['0'])).toBeUndefined();
 });
 
 test('the asker that has been silent longest is left out first, not the one that asked first', () => {
@@ -21,8 +21,8 @@ test('the asker that has been silent longest is left out first, not the one that
   for (let index = 0; index < 7; index++) written.add(`asker-${index}`, `key-${index}`, [`${index}`]);
   written.add(undefined, 'step-1', ['a', 'b']);
   written.add('asker-7', 'key-7', ['7']);
-  expect(written.closest(['a', 'b'])).toEqual({ effect: 'step-1', count: 2 });
-  expect(written.closest(['0'])).toBeUndefined();
+  expect(written.closest(undefined, ['a', 'b'])).toEqual({ effect: 'step-1', count: 2 });
+  expect(written.closest('asker-0', ['0'])).toBeUndefined();
 });
 
 test('each tool, and each message outside the conversation, is written once per run', () => {

@@ -202,7 +202,7 @@ export class RequestRecorder {
     const { settings, ...sent } = asked.sent;
     const digested = this.#messages.of(asked.extension, messages, asked.idOf, asked.follows);
     const { digests } = digested;
-    const after = written.closest(digests);
+    const after = written.closest(asked.extension, digests);
     const { more, outside } = this.#list(digested, after?.count ?? 0, asked.idOf);
     const others = [settings, outputSchema].filter((part) => part !== undefined);
     const parts = this.#newParts([...others, ...outside, ...tools], written);

@@ -25,12 +25,13 @@ export class WrittenRequests {
   >();
 
   /**
-   * Finds the request whose first messages have the most in common with these digests; undefined when not even the
-   * first message is the same.
+   * Finds the request of a step or of the same asker whose first messages have the most in common with these digests;
+   * undefined when not even the first message is the same. Equal messages of another extension have another author.
    */
-  closest(digests: readonly string[]): SharedBeginning | undefined {
+  closest(asker: string | undefined, digests: readonly string[]): SharedBeginning | undefined {
     let found: SharedBeginning | undefined;
-    for (const { effect, digests: before, count: most } of this.#newest.values()) {
+    for (const [other, { effect, digests: before, count: most }] of this.#newest) {
+      if (other !== undefined && other !== asker) continue;
       const count = countSame(before, digests, most);
       if (count > (found?.count ?? 0)) found = { effect, count };
     }
@@ -49,12 +50,17 @@ export class WrittenRequests {
     if (this.#newest.size > MOST_ASKERS) this.#newest.delete(silent);
   }
 
-  /** Returns the origins that are not written yet, by digest. */
+  /** Returns the origins that are not written yet, by digest. Equal parts with several origins have none. */
   newOrigins(
     all: readonly (readonly [digest: string, origin: PartOrigin | undefined])[],
   ): Record<string, PartOrigin | null> {
-    const found: Record<string, PartOrigin | null> = {};
+    const certain = new Map<string, PartOrigin | undefined>();
     for (const [digest, origin] of all) {
+      const isCertain = !certain.has(digest) || isSameOrigin(certain.get(digest), origin);
+      certain.set(digest, isCertain ? origin : undefined);
+    }
+    const found: Record<string, PartOrigin | null> = {};
+    for (const [digest, origin] of certain) {
       if (isSameOrigin(this.#origins.get(digest), origin)) continue;
       this.#origins.set(digest, origin);
       found[digest] = origin ?? null;
