@@ -206,6 +206,32 @@ describe('authors', () => {
     expect(messagesOf(call)).toEqual(['Be brief.: unknown', 'Hello: input', 'Be brief.: unknown']);
   });
 
+  test('V-01 the schema of the answer names the agent or the asker that demanded it', async () => {
+    await using server = startWireServer(openaiCase.dialect);
+    const usage = { input: 1, output: 1, cached: 0 };
+    server.answer({ reply: { usage, text: ['{"city":"Seoul"}'] } }, { reply: { usage, text: ['{"city":"Seoul"}'] } });
+    const { provider, model } = openaiCase;
+    const spec = { provider, model, apiKey: 'k', endpoint: `${server.url}/v1` };
+    const schema = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+      additionalProperties: false,
+    };
+    const agent = await start({ models: { 'Model/m': spec }, output: { schema } });
+    await agent.say('Hello');
+    const ofAgent = await promptsOf();
+    await agent.close();
+    expect(ofAgent.calls).toMatchObject([
+      { isExact: true, request: { outputAuthor: { kind: 'agent', name: 'a' }, fields: { outputSchema: schema } } },
+    ]);
+    change(/"event":\{/, `"event":{"output":{"schema":${JSON.stringify(schema)}},`);
+    const ofAsker = await promptsOf();
+    expect(ofAsker.calls.map(({ request }) => request.outputAuthor && shortly(request.outputAuthor))).toEqual([
+      'input',
+    ]);
+  });
+
   test('a result that the runtime added is its own, and one that it split keeps its author', async () => {
     const filler = extension('filler', ({ pipeline }) => {
       pipeline.register('turn', (ctx) => {

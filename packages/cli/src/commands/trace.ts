@@ -34,7 +34,7 @@ export function addTraceCommand(program: GdnCommand): void {
         .argParser(readStep)
         .conflicts(['diff', 'mermaid']),
     )
-    .option('--full', 'with --prompt: show long texts and all messages in full')
+    .option('--full', 'with --prompt: show long texts and all messages in full, and the parameters of tools')
     .option('--agent <name>', 'without an id: only turns of this agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')
     .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST))

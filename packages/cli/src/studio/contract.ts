@@ -220,6 +220,8 @@ export interface PromptView {
   readonly messages: readonly (ShownText & { readonly role: string; readonly author: string })[];
   readonly tools: readonly (ShownText & { readonly name: string; readonly author: string })[];
   readonly params: readonly (ShownText & { readonly name: string; readonly author: string })[];
+  /** The schema that the model got for its answer; absent when it got none. */
+  readonly schema?: ShownText & { readonly author: string };
   /** The body as JSON; absent when a part of the request is missing. */
   readonly body?: ShownText;
   readonly reply?: ShownText & {

@@ -124,6 +124,42 @@ test('a later call does not repeat the messages and tools of the call before', (
   expect(renderPrompts(prompts(call, next), true, terminal).split('Be brief.')).toHaveLength(3);
 });
 
+test('V-01 a later call repeats a message that has another author there', () => {
+  const [prompt, said] = call.request.messages;
+  if (prompt === undefined || said === undefined) throw new Error('no messages');
+  const copied = { ...said, author: { kind: 'extension', name: 'adviser' } as const };
+  const advice = { ...call, request: { ...call.request, messages: [prompt, copied] } };
+  const text = renderPrompts(prompts(advice, call), false, terminal);
+  expect(text.match(/^user  .*$/gm)).toEqual(['user  extension adviser', 'user  person via cli']);
+});
+
+test('V-01 the schema of the answer names its author, and --full shows the parameters of tools', () => {
+  const parameters = { type: 'object', properties: {} } as const;
+  const tool = { name: 'get', description: 'Gets.', parameters };
+  const tools = [{ name: 'get', tool, author: { kind: 'tool', offeredBy: 'Tool/weather' } as const }];
+  const fields = { params: {}, outputSchema: { type: 'object' } as const };
+  const outputAuthor = { kind: 'agent', name: 'host' } as const;
+  const demanding = { ...call, request: { ...call.request, tools, fields, outputAuthor } };
+  const short = renderPrompts(prompts(demanding), false, terminal);
+  expect(short).toContain('schema of the answer  agent host\n    {"type":"object"}\n');
+  expect(short).not.toContain('parameters');
+  expect(renderPrompts(prompts(demanding), true, terminal)).toContain(
+    '    Gets.\n    parameters: {"type":"object","properties":{}}\n',
+  );
+});
+
+test('no field of a record controls the terminal', () => {
+  const evil = '\u001b[2J';
+  const shown = {
+    ...call,
+    effect: evil,
+    package: evil,
+    request: { ...call.request, messages: [messageOf('', { kind: 'runtime' }, evil)] },
+  };
+  const unsent = [{ effect: evil, modelRef: evil, why: 'unknown' } as const];
+  expect(renderPrompts({ ...prompts(shown), unsent }, false, terminal)).not.toContain('\u001b');
+});
+
 test('a failed call shows its error, and a call without a request the reason', () => {
   const { reply: _, ...rest } = call;
   const error = { code: 'E_MODEL_FAILED', message: 'busy' };

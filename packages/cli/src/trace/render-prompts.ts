@@ -55,7 +55,7 @@ class PromptPage {
     const called = `${request.modelRef} (${[provider, model].filter((each) => each !== undefined).join(' ')})`;
     this.add('');
     this.add(
-      `${colors.bold(harmlessText(`${place}${asker}${again}`))}  ${harmlessText(called)}  ${colors.dim(effect)}`,
+      `${colors.bold(harmlessText(`${place}${asker}${again}`))}  ${harmlessText(called)}  ${colors.dim(harmlessText(effect))}`,
     );
     if (request.modelAuthor.kind !== 'agent') this.add(`model chosen by ${this.#author(request.modelAuthor)}`);
     this.#addVerdict(call);
@@ -65,19 +65,22 @@ class PromptPage {
       const shown = value === undefined ? 'not set' : JSON.stringify(value);
       this.add(`${colors.cyan('param')} ${harmlessText(`${name}: ${shown}`)}  ${this.#author(author)}`);
     }
+    this.#addSchema(request);
     this.#addReply(call);
   }
 
   addUnsent({ step, modelRef, why, effect }: UnsentCall): void {
     const place = step === undefined ? 'between steps' : `step ${step}`;
     this.add('');
-    this.add(`${this.terminal.colors.bold(place)}  ${harmlessText(modelRef)}  ${this.terminal.colors.dim(effect)}`);
+    this.add(
+      `${this.terminal.colors.bold(place)}  ${harmlessText(modelRef)}  ${this.terminal.colors.dim(harmlessText(effect))}`,
+    );
     this.add(reasons[why]);
   }
 
   #addVerdict({ isExact, problems, package: made }: CallPrompt): void {
     const { colors } = this.terminal;
-    const by = made === undefined ? 'the request' : `the body that ${made} sent`;
+    const by = made === undefined ? 'the request' : `the body that ${harmlessText(made)} sent`;
     if (isExact) return this.add(`${colors.green('exact')}  ${by}`);
     this.add(`${colors.red('not exact')}  ${problems.map(({ message }) => harmlessText(message)).join('; ')}`);
   }
@@ -102,14 +105,22 @@ class PromptPage {
     for (const { name, tool, author } of tools) {
       this.add(`${colors.cyan('tool')} ${harmlessText(name)}  ${this.#author(author)}`);
       this.#addText(tool?.description ?? '(not kept)');
+      if (this.isFull && tool?.parameters !== undefined)
+        this.#addText(`parameters: ${JSON.stringify(tool.parameters)}`);
     }
   }
 
   #addMessage({ message, author, count }: RebuiltMessage): void {
     const { colors } = this.terminal;
     const role = message?.role ?? (count === undefined ? 'message' : counted(count));
-    this.add(`${colors.cyan(role)}  ${this.#author(author)}`);
+    this.add(`${colors.cyan(harmlessText(role))}  ${this.#author(author)}`);
     this.#addText(message === undefined ? '(not there any more)' : textOf(message));
+  }
+
+  #addSchema({ outputAuthor, fields: { outputSchema } }: CallPrompt['request']): void {
+    if (outputAuthor === undefined) return;
+    this.add(`${this.terminal.colors.cyan('schema')} of the answer  ${this.#author(outputAuthor)}`);
+    this.#addText(JSON.stringify(outputSchema));
   }
 
   #addReply({ reply, error }: CallPrompt): void {
@@ -154,10 +165,12 @@ const reasons: Readonly<Record<UnsentCall['why'], string>> = {
   unknown: 'Its request is not in the trace.',
 };
 
+/** Counts the messages at the beginning that are the same and have the same authors. */
 function countSame(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[]): number {
-  let count = 0;
-  while (count < before.length && messages[count]?.digest === before[count]?.digest) count += 1;
-  return count;
+  const differs = ({ digest, author }: RebuiltMessage, at: number) =>
+    digest !== before[at]?.digest || !Bun.deepEquals(author, before[at].author);
+  const first = messages.findIndex(differs);
+  return first < 0 ? messages.length : first;
 }
 
 function counted(count: number): string {

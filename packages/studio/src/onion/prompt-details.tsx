@@ -30,7 +30,7 @@ export function PromptDetails({ workspaceId, turnId, effect }: PromptDetailsProp
 /** Shows a prompt that is loaded. */
 export function PromptParts({ prompt }: { readonly prompt: PromptView }) {
   const { isExact, problems, provider, model, modelRef, modelAuthor, earlier, messages, tools, params } = prompt;
-  const { body, reply, error } = prompt;
+  const { schema, body, reply, error } = prompt;
   return (
     <div className="prompt-parts">
       <p className={isExact ? 'quiet' : 'bad'}>
@@ -51,6 +51,9 @@ export function PromptParts({ prompt }: { readonly prompt: PromptView }) {
       {params.map(({ name, author, ...shown }, index) => (
         <LongText key={`${name} ${index}`} title={`param ${name} · ${author}`} {...shown} />
       ))}
+      {schema !== undefined && (
+        <LongText title={`schema of the answer · ${schema.author}`} text={schema.text} characters={schema.characters} />
+      )}
       {reply !== undefined && (
         <LongText
           title={`reply · ${reply.finishReason} · ${reply.tokens.input} → ${reply.tokens.output} tokens`}

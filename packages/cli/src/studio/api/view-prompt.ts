@@ -40,6 +40,14 @@ export function viewPrompt(calls: readonly CallPrompt[]): PromptView {
       author: describePartAuthor(author),
       ...cut(value === undefined ? 'not set' : JSON.stringify(value)),
     })),
+    ...(request.outputAuthor === undefined
+      ? {}
+      : {
+          schema: {
+            author: describePartAuthor(request.outputAuthor),
+            ...cut(JSON.stringify(request.fields.outputSchema, undefined, 2)),
+          },
+        }),
     ...(body === undefined ? {} : { body: cut(JSON.stringify(body, undefined, 2), LONGEST_BODY) }),
     ...(reply === undefined
       ? {}

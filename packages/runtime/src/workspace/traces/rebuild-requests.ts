@@ -45,18 +45,29 @@ export function wantedMessages(lines: readonly TraceLine[]): WantedMessages {
   return { ids, runs };
 }
 
+type PromptedTurn = Pick<TurnSummary, 'agentName' | 'turnId' | 'source'>;
+
 /** Rebuilds the requests, in the order in which their calls ended. */
 export function rebuildRequests(
   lines: readonly TraceLine[],
-  turn: Pick<TurnSummary, 'agentName'>,
+  turn: PromptedTurn,
   conversation: ReferredMessages,
 ): readonly RebuiltCall[] {
   const isDamaged = lines.some(({ type }) => type === 'dropped' || type === 'cut');
+  const demander = demanderOf(lines, turn);
   return splitRuns(lines).flatMap((ofRun, run) => {
     const chains = new ChainsOfRun(ofRun);
-    const requests = new RunRequests(turn.agentName, conversation, isDamaged);
+    const requests = new RunRequests(turn.agentName, conversation, isDamaged, demander);
     return ofRun.filter(isSent).map((line) => requests.rebuild(line, run, chains));
   });
+}
+
+/** The schema for the answer is that of the event, or else that of the agent. */
+function demanderOf(lines: readonly TraceLine[], { agentName, turnId, source }: PromptedTurn): PartAuthor {
+  const beginning = lines.find((line) => line.type === 'beginning');
+  if (beginning === undefined) return { kind: 'unknown' };
+  if (beginning.event.output === undefined) return { kind: 'agent', name: agentName };
+  return { kind: 'conversation', author: { kind: 'input', ...(source && { from: source }) }, turnId };
 }
 
 function splitRuns(lines: readonly TraceLine[]): readonly (readonly TraceLine[])[] {
@@ -87,6 +98,8 @@ class RunRequests {
     private readonly agentName: string,
     private readonly conversation: ReferredMessages,
     private readonly isDamaged: boolean,
+    /** Who demanded that the answer fits a schema. */
+    private readonly demander: PartAuthor,
   ) {}
 
   rebuild(line: SentLine, run: number, chains: ChainsOfRun): RebuiltCall {
@@ -103,6 +116,7 @@ class RunRequests {
     const { provider, model, package: made, bodyDigest } = request;
     const found = chains.find(key);
     const shape = isPlainObject(settings) ? settings : undefined;
+    const fields = this.#fieldsOf(line, asked, problems);
     return {
       effect: key,
       run,
@@ -118,7 +132,8 @@ class RunRequests {
         messages,
         tools,
         ...attributeFields({ asked, request, by, layers: found?.chain.layers, shape, agentName: this.agentName }),
-        fields: this.#fieldsOf(line, asked, problems),
+        ...(fields.outputSchema === undefined ? {} : { outputAuthor: this.demander }),
+        fields,
       },
       ...(shape === undefined ? {} : { settings: shape }),
       problems: problems.found,
@@ -181,8 +196,8 @@ class RunRequests {
         return { kind: 'layer', layer: origin.layer, ...(origin.offeredBy && { offeredBy: origin.offeredBy }) };
       case 'tool':
         return { kind: 'tool', offeredBy: origin.offeredBy };
-      case undefined:
-        // A layer that makes a call itself passes everything that no other layer added.
+      default:
+        // A layer that makes a call itself passes everything that no other layer added. A later version may have more origins.
         return by === undefined ? { kind: 'unknown' } : { kind: 'extension', name: by.extension };
     }
   }

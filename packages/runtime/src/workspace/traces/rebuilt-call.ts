@@ -41,6 +41,8 @@ export interface RebuiltRequest {
   readonly messages: readonly RebuiltMessage[];
   readonly tools: readonly RebuiltTool[];
   readonly params: readonly RebuiltParam[];
+  /** Who demanded that the answer fits `fields.outputSchema`; absent when the model got no schema. */
+  readonly outputAuthor?: PartAuthor;
   /** The fields of the request beside messages and tools, as the model got them. */
   readonly fields: RequestFields;
 }
