@@ -488,6 +488,36 @@ describe('what is not exact says so', () => {
     expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'damaged' }, {}] }]);
   });
 
+  test('V-01 one of two tools with the same name is damaged', async () => {
+    const twice = extension('twice', ({ pipeline }) => {
+      pipeline.register('model', (ctx) => {
+        ctx.tools = [
+          { name: 'same', description: 'One.' },
+          { name: 'same', description: 'Two.' },
+        ];
+        return ctx.next();
+      });
+    });
+    const agent = await start({ extensions: [twice] });
+    await agent.say('Hello');
+    await agent.close();
+    expect((await promptsOf()).calls).toMatchObject([{ isExact: true }]);
+    change(/"description":"One\."/, '"description":"New."');
+    expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'damaged' }] }]);
+  });
+
+  test('a record of a request with other fields than expected counts as lost', async () => {
+    const agent = await start({ systemPrompt: 'Be brief.' });
+    await agent.say('Hello');
+    await agent.close();
+    change(/"from":"prompt"/, '"from":"layer"');
+    expect(await promptsOf()).toMatchObject({ calls: [], unsent: [{ why: 'unknown' }] });
+    change(/"from":"layer"/, '"from":"later"');
+    expect((await promptsOf()).calls.map(messagesOf)).toEqual([['Be brief.: unknown', 'Hello: input']]);
+    change(/"tools":\{\}/, '"tools":7');
+    expect(await promptsOf()).toMatchObject({ calls: [], unsent: [{ why: 'unknown' }] });
+  });
+
   test('V-01 another version of the package is not exact', async () => {
     await using server = startWireServer(openaiCase.dialect);
     server.answer({ reply: { usage: { input: 1, output: 1, cached: 0 }, text: ['Hi.'] } });

@@ -44,6 +44,19 @@ const isSpan = fields(
   },
 );
 
+const isAsked = fields({
+  modelRef: isText,
+  tools: mapOf(isText),
+  messages: fields({ count: isWhole, digest: isText }),
+});
+
+const isNamedLayer = fields({ kind: isMiddlewareKind, ...each(isText, 'extension', 'name') });
+const originChecks = new Map([
+  ['message', fields({ id: isText })],
+  ['layer', fields({ layer: isNamedLayer }, { offeredBy: isText })],
+  ['tool', fields({ offeredBy: isText })],
+]);
+
 const isRequest = fields(
   {
     ...each(isText, 'provider', 'bodyDigest'),
@@ -55,7 +68,8 @@ const isRequest = fields(
   {
     ...each(isText, 'package', 'model', 'settings', 'output'),
     ...each(listOf(isText), 'order', 'unset', 'own'),
-    ...each(isPlainObject, 'parts', 'origins'),
+    parts: isPlainObject,
+    origins: mapOf(isOrigin),
     stableCount: isWhole,
     cacheLost: fields(
       { ...each(isText, 'at', 'did'), by: fields({ kind: isText }, { name: isText }), tokens: isNumber },
@@ -79,6 +93,11 @@ const isStatus = fields(each(isText, 'extension', 'state', 'since'), {
   withheld: listOf(isPlainObject),
 });
 
+const isEffect = fields(
+  { key: isText, kind: isText, asked: isPresent },
+  { by: isPlainObject, outcome: isPlainObject, request: isRequest },
+);
+
 const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = {
   start: fields(
     { ...each(isText, 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'), time: isTime },
@@ -86,10 +105,7 @@ const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = 
   ),
   chain: fields({ n: isWhole, chain: isSpan }, { parent: isWhole }),
   beginning: fields({ event: isPlainObject, extensions: isPresent }),
-  effect: fields(
-    { key: isText, kind: isText, asked: isPresent },
-    { by: isPlainObject, outcome: isPlainObject, request: isRequest },
-  ),
+  effect: (line) => isEffect(line) && (!isSent(line) || isAsked(line['asked'])),
   end: fields(
     { time: isTime, finishReason: isText, durationMs: isNumber, stepCount: isNumber },
     {
@@ -125,6 +141,21 @@ function each(check: Checks[string], ...names: readonly string[]): Checks {
 
 function listOf(check: Checks[string]): Checks[string] {
   return (value) => Array.isArray(value) && value.every(check);
+}
+
+function mapOf(check: Checks[string]): Checks[string] {
+  return (value) => isPlainObject(value) && Object.values(value).every(check);
+}
+
+/** Returns true for an effect with a request. */
+function isSent(line: unknown): line is PlainObject {
+  return isPlainObject(line) && line['request'] !== undefined;
+}
+
+/** `null` takes back an origin. An origin that a later version added is unknown. */
+function isOrigin(value: unknown): boolean {
+  if (value === null) return true;
+  return isPlainObject(value) && (originChecks.get(String(value['from']))?.(value) ?? true);
 }
 
 function isText(value: unknown): boolean {
