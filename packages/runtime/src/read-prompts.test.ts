@@ -209,7 +209,7 @@ describe('authors', () => {
   test('V-01 the schema of the answer names the agent or the asker that demanded it', async () => {
     await using server = startWireServer(openaiCase.dialect);
     const usage = { input: 1, output: 1, cached: 0 };
-    server.answer({ reply: { usage, text: ['{"city":"Seoul"}'] } }, { reply: { usage, text: ['{"city":"Seoul"}'] } });
+    server.answer({ reply: { usage, text: ['{"city":"Seoul"}'] } });
     const { provider, model } = openaiCase;
     const spec = { provider, model, apiKey: 'k', endpoint: `${server.url}/v1` };
     const schema = {
@@ -220,8 +220,8 @@ describe('authors', () => {
     };
     const agent = await start({ models: { 'Model/m': spec }, output: { schema } });
     await agent.say('Hello');
-    const ofAgent = await promptsOf();
     await agent.close();
+    const ofAgent = await promptsOf();
     expect(ofAgent.calls).toMatchObject([
       { isExact: true, request: { outputAuthor: { kind: 'agent', name: 'a' }, fields: { outputSchema: schema } } },
     ]);
@@ -462,6 +462,23 @@ describe('what is not exact says so', () => {
       expect(call).not.toHaveProperty('body');
       expect(messagesOf(call as never)).toEqual(['Be brief.: prompt of a', '?: unknown']);
     }
+  });
+
+  test('a turn that is committed while its conversation is read is exact', async () => {
+    const agent = await start({});
+    await agent.say('Hello');
+    await agent.close();
+    let reads = 0;
+    const history: HistorySource = {
+      history: async (instance) => {
+        reads += 1;
+        return reads === 1 ? { start: emptyStart, turns: noTurns() } : journal.history(instance);
+      },
+      openTurn: async () => undefined,
+    };
+    const traces = { readRequests: () => readRequests(place(), history) };
+    const { calls } = await readPrompts({ traces, blobs: { get: async () => undefined } });
+    expect(calls).toMatchObject([{ isExact: true, problems: [] }]);
   });
 
   test('V-01 a part over the limit is missing', async () => {

@@ -34,6 +34,8 @@ export class ReferredMessages {
   /** All versions of the wanted messages, by id. */
   readonly #versions = new Map<string, FoundMessage[]>();
   readonly #runs = new Map<string, readonly FoundMessage[]>();
+  /** Digests of messages: a run is compared with the conversation after each event. */
+  readonly #digests = new WeakMap<Message, string>();
   #problem: string | undefined;
 
   constructor(private readonly wanted: WantedMessages) {}
@@ -62,6 +64,9 @@ export class ReferredMessages {
   /** Reads the conversation up to the end of a turn, which may not be committed yet. Errors of reading are kept. */
   async read(history: HistorySource, turn: AgentAddress & { readonly turnId: string }): Promise<void> {
     try {
+      if (await this.#read(history, turn)) return;
+      // The turn was committed in the meantime, or it is not kept.
+      this.#versions.clear();
       await this.#read(history, turn);
     } catch (error) {
       if (!GoondanError.is(error)) throw error;
@@ -69,19 +74,25 @@ export class ReferredMessages {
     }
   }
 
-  async #read(history: HistorySource, turn: AgentAddress & { readonly turnId: string }): Promise<void> {
+  /** Returns true if the turn was found. */
+  async #read(history: HistorySource, turn: AgentAddress & { readonly turnId: string }): Promise<boolean> {
     const { start, turns } = await history.history(turn);
     const fold = new HistoryFold(start);
     for (const each of start.messages) this.#add(foundOf(each));
     for await (const { turnId, events, ...rest } of turns) {
       this.#addAll(turnId, events);
-      if (turnId === turn.turnId) return this.#findRuns(fold.blamed(), turnId, events);
+      if (turnId === turn.turnId) {
+        this.#findRuns(fold.blamed(), turnId, events);
+        return true;
+      }
       fold.apply({ turnId, events, ...rest });
     }
     const open = await history.openTurn?.(turn);
-    const events = open?.turnId === turn.turnId ? open.events : [];
+    const isOpen = open?.turnId === turn.turnId;
+    const events = isOpen ? open.events : [];
     this.#addAll(turn.turnId, events);
     this.#findRuns(fold.blamed(), turn.turnId, events);
+    return isOpen;
   }
 
   #addAll(turnId: string, events: readonly ArchivedEvent[]): void {
@@ -140,12 +151,22 @@ export class ReferredMessages {
       const [from, to] = [list.placeOf(run.id), list.placeOf(run.to)];
       if (from === undefined || to === undefined || to - from + 1 < run.count) continue;
       const messages = list.between(from, to + 1);
-      if (messages.length !== run.count || digestRun(messages) !== run.digest) continue;
+      if (messages.length !== run.count || this.#digestRun(messages) !== run.digest) continue;
       this.#runs.set(
         keyOf(run),
         messages.flatMap((message) => authors.get(message) ?? []),
       );
     }
+  }
+
+  #digestRun(messages: readonly Message[]): string {
+    const hash = new Sha256();
+    for (const message of messages) {
+      const digest = this.#digests.get(message) ?? digestOf(message.data);
+      this.#digests.set(message, digest);
+      hash.append(digest);
+    }
+    return hash.digest().slice(0, DIGITS);
   }
 }
 
@@ -167,12 +188,6 @@ export function shortDigest(part: object): string {
 export function digestOf(part: object): string {
   // Safe: messages, tools and settings of a record are JSON.
   return digestJson(part as Parameters<typeof digestJson>[0]);
-}
-
-function digestRun(messages: readonly Message[]): string {
-  const hash = new Sha256();
-  for (const { data } of messages) hash.append(digestOf(data));
-  return hash.digest().slice(0, DIGITS);
 }
 
 function keyOf({ id, to, count, digest }: ReferredRun): string {
