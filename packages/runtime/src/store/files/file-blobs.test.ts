@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, digestOfReference, fileReferenceOf } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
+import type { Fs } from '../../ports/fs.ts';
 import { eventOf } from '../../testing/conformance/conformance.ts';
 import { type Journal, openJournal } from '../../workspace/journal/journal.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -130,22 +131,28 @@ test('Y-02 100 files that are sent twice are stored once', async () => {
   expect(event?.content?.[7]).toMatchObject({ data: fileReferenceOf(sha256(bytesOf('file 7'))), filename: 'file 7' });
 });
 
+/** Returns the disk with other functions. */
+function changed(disk: SimulatedDisk, functions: Partial<Pick<Fs, 'rename' | 'remove'>>): Fs {
+  return new Proxy(disk, {
+    get(of, name) {
+      const own: unknown = Reflect.get(name in functions ? functions : of, name);
+      return typeof own === 'function' ? own.bind(of) : own;
+    },
+  });
+}
+
 test('Y-02 bytes that are used again while they are being removed stay', async () => {
   const disk = SimulatedDisk.empty();
   await makeFolders(disk, simulatedLocation.stateRoot, workspace);
   const other = fileBlobs(simulatedLocation, disk);
   let isFirst = true;
-  const meeting = new Proxy(disk, {
-    get(of, name) {
-      const own: unknown = Reflect.get(of, name, of);
-      if (name !== 'rename') return typeof own === 'function' ? own.bind(of) : own;
-      return async (from: string, to: string) => {
-        if (to.endsWith('.removed') && isFirst) {
-          isFirst = false;
-          await other.put(at('two'), bytesOf('cat'));
-        }
-        await of.rename(from, to);
-      };
+  const meeting = changed(disk, {
+    async rename(from, to) {
+      if (to.endsWith('.removed') && isFirst) {
+        isFirst = false;
+        await other.put(at('two'), bytesOf('cat'));
+      }
+      await disk.rename(from, to);
     },
   });
   const blobs = fileBlobs(simulatedLocation, meeting);
@@ -153,4 +160,47 @@ test('Y-02 bytes that are used again while they are being removed stay', async (
   await blobs.release(at('one'));
   expect([isFirst, await other.get(digest)]).toEqual([false, bytesOf('cat')]);
   expect(await storedOn(disk)).toEqual([digest]);
+});
+
+test('Y-02 two releases at once do not remove bytes that are stored meanwhile', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const agent = fileBlobs(simulatedLocation, disk);
+  const [stored, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let moves = 0;
+  const meeting = changed(disk, {
+    async rename(from, to) {
+      const isSecond = to.endsWith('.removed') && (moves += 1) === 2;
+      if (isSecond) await stored.promise;
+      await disk.rename(from, to);
+      if (isSecond) moved.resolve();
+    },
+    async remove(path) {
+      if (path.endsWith('.removed')) {
+        await agent.put(at('two'), bytesOf('cat'));
+        stored.resolve();
+        // The second release waits for the first one, so it moves nothing now.
+        await Promise.race([moved.promise, new Promise((resolve) => void setTimeout(resolve, 5))]);
+      }
+      await disk.remove(path);
+    },
+  });
+  const blobs = fileBlobs(simulatedLocation, meeting);
+  const uploads = ['a', 'b'].map((upload) => ({ upload }));
+  for (const upload of uploads) await blobs.put(upload, bytesOf('cat'));
+  await Promise.allSettled(uploads.map((upload) => blobs.release(upload)));
+  expect(await agent.get(sha256(bytesOf('cat')))).toEqual(bytesOf('cat'));
+});
+
+test('Y-02 bytes whose removal has begun can be used, and a draft of a use is no use', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const blobs = fileBlobs(simulatedLocation, disk);
+  const digest = await blobs.put(at('one'), bytesOf('cat'));
+  await disk.rename(`${workspace}/blobs/data/${digest}`, `${workspace}/blobs/data/${digest}.removed`);
+  expect(await blobs.size(digest)).toBe(bytesOf('cat').length);
+  await blobs.use(at('two'), [digest]);
+  expect(await storedOn(disk)).toEqual([digest]);
+  await disk.createNew(`${workspace}/blobs/uses/conformance~one/${digest}.new.draft`, new Uint8Array());
+  expect(await blobs.usedBy(at('one'))).toEqual([digest]);
 });

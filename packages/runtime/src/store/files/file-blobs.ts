@@ -11,7 +11,8 @@
  * No lock is needed, although agent processes and the orchestrator write at the same time:
  * 1. A use is durable before the bytes are looked for or written.
  * 2. Bytes are moved away before they are removed, and the uses are read again in between. So a use that came meanwhile is
- *    found, and the bytes are moved back. Only the owner of the workspace removes bytes.
+ *    found, and the bytes are moved back. Only the owner of the workspace removes bytes, one removal after the other: two
+ *    at once could move bytes that came back, and remove them.
  */
 import type { AgentAddress } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
@@ -34,6 +35,8 @@ import { findNamed } from './find-named.ts';
 const NEW = '.new';
 const REMOVED = '.removed';
 const UPLOAD = '.upload-';
+/** A name in the folder of an owner. Any other name is a draft that a crash left. */
+const USE = /^([0-9a-f]{64})(?:\.new)?$/;
 
 export interface FileBlobs extends Blobs {
   /** Lists the digests that a conversation uses. */
@@ -79,13 +82,40 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     await fs.syncFolder(data);
   }
 
+  /** Returns the digests that an owner uses. */
+  async function listUses(owner: string): Promise<readonly string[]> {
+    return digestsIn((await fs.list(`${uses}/${owner}`)) ?? []);
+  }
+
   /** Returns the digests that somebody uses. */
   async function readUsed(): Promise<ReadonlySet<string>> {
     const used = new Set<string>();
     for (const owner of (await fs.list(uses)) ?? []) {
-      for (const name of (await fs.list(`${uses}/${owner}`)) ?? []) used.add(digestOf(name));
+      for (const digest of await listUses(owner)) used.add(digest);
     }
     return used;
+  }
+
+  /** Returns the first value that `look` finds: removed bytes may be moved back between two looks. */
+  async function lookFor<Value>(digest: string, look: (path: string) => Promise<Value>): Promise<Value> {
+    const path = `${data}/${digest}`;
+    return (await look(path)) ?? (await look(`${path}${REMOVED}`)) ?? look(path);
+  }
+
+  /** Moves bytes back whose removal has begun. Does nothing when another process has moved them. */
+  async function moveBack(digest: string): Promise<void> {
+    const path = `${data}/${digest}`;
+    await fs.rename(`${path}${REMOVED}`, path).catch(async (error: unknown) => {
+      if ((await fs.stat(`${path}${REMOVED}`)) !== undefined) throw error;
+    });
+  }
+
+  let lastRemoval: Promise<unknown> = Promise.resolve();
+  /** Runs a removal when the ones before it have ended (invariant 2). */
+  function oneByOne(remove: () => Promise<void>): Promise<void> {
+    const removal = lastRemoval.then(remove);
+    lastRemoval = removal.catch(() => undefined);
+    return removal;
   }
 
   /** Removes the bytes that nobody uses (invariant 2). */
@@ -106,7 +136,7 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     const used = await readUsed();
     const isUsed = (name: string) => used.has(name.slice(0, -REMOVED.length));
     const back = names.filter(isUsed);
-    for (const name of back) await fs.rename(`${data}/${name}`, `${data}/${name.slice(0, -REMOVED.length)}`);
+    for (const name of back) await moveBack(name.slice(0, -REMOVED.length));
     if (back.length > 0) await fs.syncFolder(data);
     for (const name of names) if (!isUsed(name)) await fs.remove(`${data}/${name}`);
   }
@@ -116,30 +146,40 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     if (names === undefined) return;
     await fs.removeFolder(`${uses}/${name}`);
     await fs.syncFolder(uses);
-    await removeUnused(names.map(digestOf));
+    await removeUnused(digestsIn(names));
   }
 
-  /** Keeps the uses of one owner that a file of the store names. Returns the digests of the others. */
-  async function checkUses(owner: string): Promise<readonly string[]> {
+  /** Keeps the uses of one owner that a file of the store names. */
+  async function checkUses(owner: string): Promise<void> {
     const folder = `${uses}/${owner}`;
-    const names = (await fs.list(folder)) ?? [];
+    const listed = (await fs.list(folder)) ?? [];
+    const names = listed.filter((name) => USE.test(name));
+    for (const name of listed) if (!USE.test(name)) await fs.remove(`${folder}/${name}`);
     const conversation = `${instancesFolder(workspace)}/${owner}`;
     const hasFolder = (await fs.stat(conversation)) !== undefined;
     const doubtful = hasFolder ? names.filter((name) => name.endsWith(NEW)) : names;
-    if (doubtful.length === 0) return [];
+    if (doubtful.length === 0) return;
     const places = [conversation, inboxFolder(workspace)];
     const found = owner.startsWith(UPLOAD) ? new Set() : await findNamed(fs, places, doubtful.map(digestOf));
-    const gone: string[] = [];
+    let kept = names.length;
     for (const name of doubtful) {
       const digest = digestOf(name);
       if (found.has(digest)) await fs.rename(`${folder}/${name}`, `${folder}/${digest}`);
       else {
         await fs.remove(`${folder}/${name}`);
-        gone.push(digest);
+        kept -= 1;
       }
     }
-    if (gone.length === names.length) await fs.removeFolder(folder);
-    return gone;
+    if (kept === 0) await fs.removeFolder(folder);
+  }
+
+  async function sweep(): Promise<void> {
+    if ((await fs.stat(root)) === undefined) return;
+    for (const owner of (await fs.list(uses)) ?? []) await checkUses(owner);
+    const names = (await fs.list(data)) ?? [];
+    for (const name of names) if (name.startsWith('.')) await fs.remove(`${data}/${name}`);
+    await removeUnused(names.filter((name) => !name.startsWith('.') && !name.endsWith(REMOVED)));
+    await finishRemoval();
   }
 
   return {
@@ -153,7 +193,10 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
       if (digests.length === 0) return;
       await note(owner, digests);
       for (const digest of digests) {
-        if ((await fs.stat(`${data}/${digest}`)) === undefined) throw unknownFile(digest);
+        const isThere = async () => (await fs.stat(`${data}/${digest}`)) !== undefined;
+        if (await isThere()) continue;
+        await moveBack(digest);
+        if (!(await isThere())) throw unknownFile(digest);
       }
       await fs.syncFolder(data);
     },
@@ -165,31 +208,28 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
       }
     },
     async get(digest) {
-      const bytes = (await fs.read(`${data}/${digest}`)) ?? (await fs.read(`${data}/${digest}${REMOVED}`));
+      const bytes = await lookFor(digest, (path) => fs.read(path));
       if (bytes !== undefined && sha256(bytes) !== digest) throw damagedFile(digest, `${data}/${digest}`);
       return bytes;
     },
-    size: async (digest) => (await fs.stat(`${data}/${digest}`))?.size,
-    usedBy: async (owner) => ((await fs.list(`${uses}/${nameOf(owner)}`)) ?? []).map(digestOf),
-    release: (owner) => releaseName(nameOf(owner)),
+    size: async (digest) => (await lookFor(digest, (path) => fs.stat(path)))?.size,
+    usedBy: (owner) => listUses(nameOf(owner)),
+    release: (owner) => oneByOne(() => releaseName(nameOf(owner))),
     async share(from, to) {
-      const names = (await fs.list(`${uses}/${nameOf(from)}`)) ?? [];
-      if (names.length > 0) await note(to, names.map(digestOf));
+      const digests = await listUses(nameOf(from));
+      if (digests.length > 0) await note(to, digests);
     },
-    async sweep() {
-      if ((await fs.stat(root)) === undefined) return;
-      for (const owner of (await fs.list(uses)) ?? []) await checkUses(owner);
-      const names = (await fs.list(data)) ?? [];
-      for (const name of names) if (name.startsWith('.')) await fs.remove(`${data}/${name}`);
-      await removeUnused(names.filter((name) => !name.startsWith('.') && !name.endsWith(REMOVED)));
-      await finishRemoval();
-    },
+    sweep: () => oneByOne(sweep),
   };
 }
 
 /** Returns the name of an owner's folder: for a conversation, that of its own folder. */
 function nameOf(owner: BlobOwner): string {
   return 'upload' in owner ? `${UPLOAD}${owner.upload}` : instanceFolderName(owner.agentName, owner.instanceKey);
+}
+
+function digestsIn(names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => USE.exec(name)?.[1] ?? []);
 }
 
 function digestOf(name: string): string {
