@@ -5,7 +5,8 @@
  *    the use, when it is old and nothing names the bytes. So the deletion of a conversation does not take the bytes of
  *    input that another node is accepting for it.
  * 2. Every `put` and `use` changes `touched` of the bytes in the statement that writes the use. Bytes are removed only if
- *    `touched` is as it was when they had no use.
+ *    they have no use and `touched` is as it was when that was seen: the first tells bytes that were removed and stored
+ *    again from those before them, and the second finds a use that is written at the same moment.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { BlobOwner, Blobs } from '@goondan/runtime/history';
@@ -143,26 +144,29 @@ with shared as (
 )
 insert into gdn_blob_use (swarm, agent, key, digest) select $1, $4, $5, digest from shared ${USED_AGAIN}`;
 
-const UNUSED = `
-select digest, touched from gdn_blob as kept where swarm = $1
-  and not exists (select from gdn_blob_use as used where used.swarm = $1 and used.digest = kept.digest)`;
+const HAS_NO_USE = `
+  not exists (select from gdn_blob_use as used where used.swarm = kept.swarm and used.digest = kept.digest)`;
+
+const UNUSED = `select digest, touched from gdn_blob as kept where swarm = $1 and ${HAS_NO_USE}`;
 
 const REMOVE = `
 with gone as (
   delete from gdn_blob as kept using unnest($2::text[], $3::text[]) as seen (digest, touched)
   where kept.swarm = $1 and kept.digest = seen.digest and kept.touched = seen.touched::bigint
+    and ${HAS_NO_USE}
   returning kept.digest
 )
 delete from gdn_blob_piece as piece using gone where piece.swarm = $1 and piece.digest = gone.digest`;
 
-const LEFT_OVER = `used.swarm = $1 and not used.named and used.since < clock_timestamp() - make_interval(secs => $2::float8 / 1000)`;
 const SAME = (table: string) =>
   `${table}.swarm = used.swarm and ${table}.agent = used.agent and ${table}.key = used.key`;
+/** Old uses that are not marked as named, or whose conversation was deleted before they were marked. */
+const LEFT_OVER = `
+  used.swarm = $1 and used.since < clock_timestamp() - make_interval(secs => $2::float8 / 1000)
+  and (not used.named or not exists (select from gdn_instance as row where ${SAME('row')}))`;
 const HAS = (text: string) => `position('blob:sha256-' || used.digest in ${text}) > 0`;
 
-/** Keeps the old uses whose bytes the conversation or its input names. */
-const NAME_FOUND = `
-update gdn_blob_use as used set named = true where ${LEFT_OVER} and (
+const IS_FOUND = `(
   exists (select from gdn_inbox as row where ${SAME('row')} and row.pending and ${HAS("coalesce(row.event, '')")})
   or exists (select from gdn_frame as row where ${SAME('row')} and ${HAS('row.line')})
   or exists (select from gdn_archive as row where ${SAME('row')} and ${HAS('row.lines')})
@@ -171,4 +175,7 @@ update gdn_blob_use as used set named = true where ${LEFT_OVER} and (
   or exists (select from gdn_answer as row where ${SAME('row')} and ${HAS('row.reply')})
 )`;
 
-const DROP_LEFT_OVER = `delete from gdn_blob_use as used where ${LEFT_OVER}`;
+/** Keeps the old uses whose bytes the conversation or its input names. */
+const NAME_FOUND = `update gdn_blob_use as used set named = true where ${LEFT_OVER} and ${IS_FOUND}`;
+
+const DROP_LEFT_OVER = `delete from gdn_blob_use as used where ${LEFT_OVER} and not ${IS_FOUND}`;

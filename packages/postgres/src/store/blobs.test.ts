@@ -1,0 +1,53 @@
+import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import type { AgentAddress } from '@goondan/types';
+import type { Query } from '../driver/repeat.ts';
+import { openDatabase } from '../driver/database.ts';
+import { claimInstance } from '../testing/claim-instance.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
+import { postgresBlobs } from './blobs.ts';
+
+const made = await makeTestDatabase();
+const database = openDatabase(made.address);
+afterAll(async () => {
+  await database.close();
+  await made.drop();
+});
+
+const bytes = new TextEncoder().encode('the bytes of a cat');
+const at = (instanceKey: string): AgentAddress => ({ agentName: 'painter', instanceKey });
+const query: Query = (statement, values) => database.query(statement, values);
+
+describe('Y-02 files in PostgreSQL', () => {
+  test('bytes that were removed and stored again between two statements of another node stay', async () => {
+    const swarm = 'two nodes';
+    const one = postgresBlobs({ query, swarm });
+    let isSlow = true;
+    const slow = postgresBlobs({
+      swarm,
+      async query(statement, values) {
+        if (isSlow && statement.includes('delete from gdn_blob as')) {
+          isSlow = false;
+          // This node has seen that nobody uses the bytes.
+          await one.release({ upload: 'second' });
+          await one.put(at('default'), bytes);
+        }
+        return database.query(statement, values);
+      },
+    });
+    const digest = await slow.put({ upload: 'first' }, bytes);
+    await slow.release({ upload: 'first' });
+    expect([isSlow, await one.get(digest)]).toEqual([false, Buffer.from(bytes)]);
+  });
+
+  test('a use that was marked after the deletion of its conversation is swept', async () => {
+    const swarm = 'late mark';
+    const blobs = postgresBlobs({ query, swarm, leftOverMs: 0 });
+    await claimInstance({ query }, swarm, at('alive'), 'one');
+    const digest = await blobs.put(at('alive'), bytes);
+    await blobs.named(at('alive'), [digest]);
+    const other = await blobs.put(at('deleted'), new TextEncoder().encode('a dog'));
+    await blobs.named(at('deleted'), [other]);
+    await blobs.sweep();
+    expect([await blobs.size(digest), await blobs.size(other)]).toEqual([bytes.length, undefined]);
+  });
+});
