@@ -63,26 +63,33 @@ export class FileUploads {
 
 /** The store of uploads, as the orchestrator has it. */
 export interface UploadStore {
-  put(owner: { readonly upload: string }, bytes: Uint8Array): Promise<unknown>;
+  /** Returns the SHA-256 of the bytes. */
+  put(owner: { readonly upload: string }, bytes: Uint8Array): Promise<string>;
   release(owner: { readonly upload: string }): Promise<void>;
 }
 
 /** The most stored uploads of one connector whose events are neither accepted nor refused. */
 const MOST_HELD = 1_000;
 
+/** The uploads of one connector process. */
+export interface HeldUploads {
+  /** Returns true if the process has uploaded these bytes, and has not released them. */
+  has(digest: string): boolean;
+}
+
 /** Stores the uploads of a connector, on the orchestrator's side. `most`: the maximum number of bytes of a file. */
 export function storeUploads(
   channel: ChannelEnd<ToConnector, FromConnector>,
   store: UploadStore,
   most: () => number,
-): void {
+): HeldUploads {
   const received = new ReceivedUploads(most);
   /** The stored uploads, by the id of the connector. Ours is another one, so that no connector can release those of others. */
-  const held = new Map<string, string>();
+  const held = new Map<string, { readonly own: string; digest?: string }>();
   const release = (upload: string) => {
-    const own = held.get(upload);
+    const known = held.get(upload);
     held.delete(upload);
-    if (own !== undefined) void store.release({ upload: own }).catch(() => undefined);
+    if (known !== undefined) void store.release({ upload: known.own }).catch(() => undefined);
   };
   const take = async (piece: UploadPiece): Promise<void> => {
     const bytes = received.add(piece);
@@ -91,8 +98,11 @@ export function storeUploads(
       throw new GoondanError('E_IPC_FULL', `${MOST_HELD} files of this connector wait.`, { retryable: true });
     }
     const own = newUuid();
-    held.set(piece.upload, own);
-    await store.put({ upload: own }, bytes);
+    // A second upload with the same id takes the place of the first one.
+    release(piece.upload);
+    const place: { readonly own: string; digest?: string } = { own };
+    held.set(piece.upload, place);
+    place.digest = await store.put({ upload: own }, bytes);
     // The connector has exited meanwhile.
     if (channel.isClosed) await store.release({ upload: own });
   };
@@ -108,4 +118,5 @@ export function storeUploads(
       .catch(() => undefined);
   });
   channel.onClose(() => [...held.keys()].forEach(release));
+  return { has: (asked) => held.values().some(({ digest }) => digest === asked) };
 }

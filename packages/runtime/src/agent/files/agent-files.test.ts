@@ -12,6 +12,7 @@ import {
   type ModelReply,
 } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
+import { AgentFiles } from './agent-files.ts';
 import type { AgentBlobs } from '../../store/blobs.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -143,6 +144,53 @@ describe('Y-02 bytes are stored outside of the conversation', () => {
     expect(JSON.stringify(agent.requests[0]?.messages)).toContain(reference);
     expect(trace.includes(base64.slice(0, 40))).toBe(false);
   });
+});
+
+test('Y-02 bytes are stored although a reference to them led nowhere before', async () => {
+  const blobs = memoryBlobs();
+  const files = new AgentFiles(blobs, { agentName: 'painter', instanceKey: 'default' }, () => ({
+    maxFileBytes: 1_000,
+  }));
+  const named: ContentPart = { ...picture, image: reference };
+  files.takeContent([named]);
+  files.takeContent([picture]);
+  await files.settle();
+  expect(await blobs.size(sha256(canary))).toBe(canary.length);
+});
+
+test('Y-02 the result of a tool may name a file of an earlier process', () => {
+  const files = new AgentFiles(memoryBlobs(), { agentName: 'painter', instanceKey: 'default' }, () => ({
+    maxFileBytes: 1_000,
+  }));
+  const output = createToolContent([{ ...picture, image: reference }]);
+  const message = createUserMessage([{ ...picture, image: reference }]);
+  expect(files.takeResult(output, () => [message])).toEqual(output);
+  expect(() =>
+    files.takeResult(createToolContent([{ ...picture, image: fileReferenceOf('a'.repeat(64)) }]), () => [message]),
+  ).toThrow('No file with the SHA-256');
+});
+
+test.each([
+  ['a file of another conversation', {}, 'E_FILE_UNKNOWN'],
+  ['a file of its own conversation', { content: [picture] }, 'done'],
+])('Y-02 the result of a tool that names %s', async (_, event, expected) => {
+  const blobs = memoryBlobs();
+  await blobs.put({ agentName: 'other', instanceKey: 'default' }, canary);
+  const { text } = await runWith(
+    ({ tools }) =>
+      tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () =>
+        createToolContent([{ ...picture, image: reference }]),
+      ),
+    {
+      blobs,
+      event,
+      script: [
+        { when: 'look', call: { tool: 'camera__shoot' } },
+        { say: expected === 'done' ? 'done' : '{{result.error.code}}' },
+      ],
+    },
+  );
+  expect(text).toBe(expected);
 });
 
 test('Y-02 no record is written before its bytes are stored', async () => {

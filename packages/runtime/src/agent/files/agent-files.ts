@@ -24,6 +24,8 @@ import { checkSizes, type FileLimits } from '../../files/check-content.ts';
 import { readSource } from '../../files/read-source.ts';
 import { toReference } from '../../files/to-reference.ts';
 import type { AgentBlobs } from '../../store/blobs.ts';
+import { unknownFile } from '../../store/unknown-file.ts';
+import { referencesIn, referencesOf } from './find-references.ts';
 
 type Part = Extract<ModelMessage['content'], readonly unknown[]>[number];
 
@@ -39,6 +41,8 @@ export class AgentFiles {
   #keptBytes = 0;
   /** The digests that this instance uses, as far as this process knows. */
   readonly #used = new Set<string>();
+  /** Those of them whose bytes are stored for sure: a use may have found nothing. */
+  readonly #stored = new Set<string>();
   /** The digests that no commit has named yet. */
   #unnamed = new Set<string>();
 
@@ -71,6 +75,21 @@ export class AgentFiles {
   takeReply(reply: ModelReply): ModelReply {
     const content = this.#takeParts(reply.content);
     return content === reply.content ? reply : { ...reply, content };
+  }
+
+  /**
+   * Replaces bytes in the output of a tool's handler. Such an output often comes from outside, so it names only files that
+   * are in the conversation already. **Errors** — `E_FILE_SIZE`, `E_FILE_UNKNOWN`.
+   */
+  takeResult(output: JsonValue, messages: () => readonly Message[]): JsonValue {
+    if (!isToolContent(output)) return output;
+    const named = referencesOf(output.value).filter((digest) => !this.#stored.has(digest));
+    if (named.length > 0) {
+      const known = new Set(messages().flatMap(({ data }) => referencesIn(data)));
+      const forged = named.find((digest) => !known.has(digest));
+      if (forged !== undefined) throw unknownFile(forged);
+    }
+    return this.takeOutput(output);
   }
 
   /** Replaces bytes in the output of a tool, if it has the shape of content. */
@@ -151,7 +170,8 @@ export class AgentFiles {
   }
 
   #put(digest: string, bytes: Uint8Array): void {
-    if (this.#used.has(digest)) return;
+    if (this.#stored.has(digest)) return;
+    this.#stored.add(digest);
     this.#used.add(digest);
     this.#unnamed.add(digest);
     this.#keep(digest, bytes);
@@ -164,10 +184,14 @@ export class AgentFiles {
     this.#used.add(digest);
     this.#unnamed.add(digest);
     this.#store(async () => {
-      await this.blobs.use(this.address, [digest]).catch((error: unknown) => {
+      try {
+        await this.blobs.use(this.address, [digest]);
+        this.#stored.add(digest);
+      } catch (error) {
         if (!GoondanError.is(error) || error.code !== 'E_FILE_UNKNOWN') throw error;
-        this.#unnamed.delete(digest);
-      });
+        // The bytes themselves may have come meanwhile.
+        if (!this.#stored.has(digest)) this.#unnamed.delete(digest);
+      }
     });
   }
 
@@ -186,6 +210,7 @@ export class AgentFiles {
     this.#failure = undefined;
     // The next attempt has to store everything again.
     this.#used.clear();
+    this.#stored.clear();
     throw failure.error;
   }
 

@@ -75,7 +75,8 @@ async function callHandler(
     const output = await withDeadline(turn, timeoutMs, whenLate, (run) =>
       tool.handler(toolContext(turn, call, tool, run), input),
     );
-    const taken = agent.files.takeOutput(checkOutput(toolName, output));
+    const messages = () => turn.conversation.state.nextMessages;
+    const taken = agent.files.takeResult(checkOutput(toolName, output), messages);
     return maskToolResult({ toolCallId, toolName, output: taken, status: 'ok' }, agent.mask);
   } catch (error) {
     call.thrown = error;

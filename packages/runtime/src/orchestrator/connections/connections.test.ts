@@ -1,8 +1,11 @@
 // Tests supervision without processes: the test acts as the connectors, and time moves only when the test advances it.
 import { describe, expect, test } from 'bun:test';
-import { GoondanError } from '@goondan/types';
+import { fileReferenceOf, GoondanError } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
+import { ConnectorAsker } from '../../ipc/connector-asks.ts';
+import { FileUploads } from '../../ipc/connector-files.ts';
+import { sha256 } from '../../json/sha256.ts';
 import { connectorEmitter } from '../../ipc/connector-events.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
@@ -333,6 +336,30 @@ describe('an event that a connection receives', () => {
     // The sender tries again, and the next process delivers the event.
     await connectorEmitter(child().channel)('delivery-1', event);
     expect([accepted, children.length]).toEqual([2, 2]);
+  });
+
+  test('Y-02 names only files that its connector has uploaded', async () => {
+    const heard: string[] = [];
+    const { connections, child } = open({ accept: async (_, { id }) => void heard.push(id) });
+    connections.start();
+    const { channel } = child();
+    const emit = connectorEmitter(channel);
+    const data = Buffer.from('the bytes of a cat');
+    const naming = (bytes: Buffer) => ({
+      ...event,
+      content: [{ type: 'file' as const, data: fileReferenceOf(sha256(bytes)), mediaType: 'text/plain' }],
+    });
+    const codeOf = (work: Promise<unknown>) => work.catch((error: unknown) => GoondanError.is(error) && error.code);
+    const ask = (named: Buffer) =>
+      new ConnectorAsker(channel).ask('asked', naming(named), { onAccepted: () => undefined }).answer;
+    expect(await codeOf(emit('forged', naming(data)))).toBe('E_FILE_UNKNOWN');
+    expect(await codeOf(ask(data))).toBe('E_FILE_UNKNOWN');
+    const part = { type: 'file' as const, data: data.toString('base64'), mediaType: 'text/plain' };
+    const uploaded = await new FileUploads(channel).upload([part]);
+    await emit('own', { ...event, content: uploaded.content });
+    uploaded.release();
+    expect(await codeOf(emit('late', naming(data)))).toBe('E_FILE_UNKNOWN');
+    expect(heard).toHaveLength(1);
   });
 
   test('is accepted also while the connection drains', async () => {

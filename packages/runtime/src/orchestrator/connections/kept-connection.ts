@@ -26,6 +26,7 @@ import { KeptProcess } from '../supervision/kept-process.ts';
 import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
+import { checkUploaded } from './check-uploaded.ts';
 import { connectionStatus, tellStep } from './describe-connection.ts';
 
 export interface ConnectionDeps {
@@ -93,9 +94,15 @@ export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) => onOutput(connection, maskOutput(output, mask)),
     });
-    storeUploads(child.channel, ingress.uploads, () => ingress.maxFileBytes());
-    acceptConnectorEvents(child.channel, this.#accept);
-    answerConnectorAsks(child.channel, this.#answer);
+    const uploads = storeUploads(child.channel, ingress.uploads, () => ingress.maxFileBytes());
+    acceptConnectorEvents(child.channel, async (id, event) => {
+      checkUploaded(event, uploads);
+      await this.#accept(id, event);
+    });
+    answerConnectorAsks(child.channel, async (id, event, options) => {
+      checkUploaded(event, uploads);
+      return this.#answer(id, event, options);
+    });
     const start = toStart(this.#plan, ingress.entryAgent());
     const heartbeat = () => this.#deps.policy().heartbeat;
     return superviseProcess<ToConnector, FromConnector>(child, start, { heartbeat, clock }, listener);

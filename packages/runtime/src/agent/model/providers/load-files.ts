@@ -2,7 +2,8 @@
  * Loads the bytes of the files to which the messages of a request refer, just before the request is built. Whoever builds
  * a request from recorded messages again loads them here, too. So a record needs only references.
  */
-import { digestOfReference, GoondanError, type ModelMessage, sourceOfPart } from '@goondan/types';
+import { GoondanError } from '@goondan/types';
+import { referencesIn } from '../../files/find-references.ts';
 import type { ModelRequest } from '../model-port.ts';
 
 /** The bytes as base64, by their SHA-256. */
@@ -29,20 +30,4 @@ export async function loadFiles({
     loaded.set(digest, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64'));
   }
   return loaded;
-}
-
-/** Returns the digests of the files to which a message refers. */
-export function referencesIn({ content }: ModelMessage): readonly string[] {
-  if (typeof content === 'string') return [];
-  return content.flatMap((part): readonly string[] => {
-    if (part.type === 'image' || part.type === 'file') return asList(digestOfReference(sourceOfPart(part)));
-    if (part.type !== 'tool-result' || part.output.type !== 'content') return [];
-    return part.output.value.flatMap((each) =>
-      each.type === 'text' ? [] : asList(digestOfReference(sourceOfPart(each))),
-    );
-  });
-}
-
-function asList(digest: string | undefined): readonly string[] {
-  return digest === undefined ? [] : [digest];
 }
