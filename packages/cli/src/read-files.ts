@@ -1,5 +1,5 @@
 /** Reads the files that a person names for an input. */
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { toInputPart } from '@goondan/runtime/internal';
 import { GoondanError, type InputPart } from '@goondan/types';
@@ -23,13 +23,14 @@ export async function readFilePart(path: string, folder: string, hint = 'Check t
 async function readBytes(path: string, place: string, hint: string): Promise<Uint8Array> {
   let file: FileHandle | undefined;
   try {
-    file = await open(place, 'r');
-    const stat = await file.stat();
-    if (stat.isDirectory()) throw unusable(path, 'is a folder', hint);
-    if (!stat.isFile()) throw unusable(path, 'is not a file', hint);
-    if (stat.size > MOST_BYTES) {
-      throw new GoondanError('E_FILE_SIZE', `${path} has ${stat.size} bytes; at most ${MOST_BYTES} can be sent.`);
+    const about = await stat(place);
+    if (about.isDirectory()) throw unusable(path, 'is a folder', hint);
+    // It is not even opened: to open a named pipe that nobody writes to would take forever.
+    if (!about.isFile()) throw unusable(path, 'is not a file', hint);
+    if (about.size > MOST_BYTES) {
+      throw new GoondanError('E_FILE_SIZE', `${path} has ${about.size} bytes; at most ${MOST_BYTES} can be sent.`);
     }
+    file = await open(place, 'r');
     return await file.readFile();
   } catch (error) {
     if (GoondanError.is(error)) throw error;

@@ -34,3 +34,10 @@ test('Y-02 a missing file is an error with its name and the escape', async () =>
     suggestion: 'Check the path, or write @@ for an @ that is not a file.',
   });
 });
+
+test('Y-02 a named pipe is an error, and is not waited for', async () => {
+  Bun.spawnSync(['mkfifo', join(folder, 'pipe')]);
+  const late = Bun.sleep(2_000).then(() => 'late');
+  const read = readMentions(['pipe', 'cat.png'], folder).catch((error: unknown) => error);
+  expect(await Promise.race([read, late])).toMatchObject({ code: 'E_USAGE', message: 'The file pipe is not a file.' });
+});
