@@ -1,5 +1,6 @@
 import { afterEach, expect, spyOn, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -70,6 +71,35 @@ test('a second delivery of a queued event is answered without the store', async 
   // The turn has ended, so the store decides.
   expect(await swarm.accept(at, running, false)).toEqual({ duplicate: true });
   expect(asked).toHaveLength(3);
+});
+
+test('Y-02 files of a second delivery do not count as named', async () => {
+  const named: string[] = [];
+  const fake = await openFakeSwarm(async () => 'done', {
+    wrap: (store) => ({
+      ...store,
+      blobs: {
+        ...store.blobs,
+        named: async (owner, digests) => {
+          named.push(...digests);
+          await store.blobs.named(owner, digests);
+        },
+      },
+    }),
+  });
+  removeLater(fake);
+  const { swarm } = fake;
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const event = fakeEvent('once');
+  const withFile = (text: string) => ({
+    ...event,
+    content: [{ type: 'file' as const, data: Buffer.from(text).toString('base64'), mediaType: 'text/plain' }],
+  });
+  const { end } = swarm.waiters.wait(at, event.id);
+  await swarm.accept(at, withFile('cat'), false);
+  await end;
+  expect(await swarm.accept(at, withFile('dog'), false)).toEqual({ duplicate: true });
+  expect(named).toEqual([sha256('cat')]);
 });
 
 test('the first events of instances that sleep are accepted in different ticks, the later ones at once', async () => {

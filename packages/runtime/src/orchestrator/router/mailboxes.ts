@@ -132,8 +132,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       if (this.#instances.isAsleep(to)) await (this.#lastWoken = this.#lastWoken.then(nextTick));
       const { event, digests } = await this.#storeFiles(to, given);
       const accepted = await inbox.accept(to, event, under);
-      // Only a hint, so nobody waits for it.
-      if (digests.length > 0) void this.#deps.blobs.named(to, digests).catch(() => undefined);
+      // Only a hint, so nobody waits for it. The files of a second delivery may be others, which nothing names.
+      if (digests.length > 0 && !accepted.duplicate) void this.#deps.blobs.named(to, digests).catch(() => undefined);
       return { accepted, event };
     } catch (error) {
       unread.refused(to, error);
