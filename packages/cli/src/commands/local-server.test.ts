@@ -87,7 +87,7 @@ describe('a bundle of gdn init', () => {
       [{ whenSeen: 'Good morning', onSeen: () => seen.resolve() }],
       { env: noProviders },
     );
-    expect({ screen, exitCode }).toEqual({ screen: 'Good morning to you.\n', exitCode: 0 });
+    expect({ screen, exitCode }).toEqual({ screen: 'Good morning to you.\n20 → 3 tokens\n', exitCode: 0 });
   });
 
   test('a tool call in the stream: the tool runs, and its result goes back', async () => {
