@@ -27,6 +27,7 @@ async function readBytes(path: string, place: string, hint: string): Promise<Uin
     if (about.isDirectory()) throw unusable(path, 'is a folder', hint);
     // It is not even opened: to open a named pipe that nobody writes to would take forever.
     if (!about.isFile()) throw unusable(path, 'is not a file', hint);
+    if (about.size === 0) throw unusable(path, 'is empty', hint);
     if (about.size > MOST_BYTES) {
       throw new GoondanError('E_FILE_SIZE', `${path} has ${about.size} bytes; at most ${MOST_BYTES} can be sent.`);
     }

@@ -87,7 +87,7 @@ class PromptPage {
 
   #addMessages(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[]): void {
     const same = countSame(messages, before);
-    if (same > 0) this.add(this.terminal.colors.dim(`the first ${counted(same)} are those of the request before`));
+    if (same > 0) this.add(this.terminal.colors.dim(`${firstOnes(same)} of the request before`));
     const rest = messages.slice(same);
     const left = this.isFull || rest.length <= MOST_MESSAGES ? 0 : rest.length - MOST_MESSAGES;
     for (const [index, each] of rest.entries()) {
@@ -171,6 +171,10 @@ function countSame(messages: readonly RebuiltMessage[], before: readonly Rebuilt
     digest !== before[at]?.digest || !Bun.deepEquals(author, before[at].author);
   const first = messages.findIndex(differs);
   return first < 0 ? messages.length : first;
+}
+
+function firstOnes(count: number): string {
+  return count === 1 ? 'the first message is that' : `the first ${counted(count)} are those`;
 }
 
 function counted(count: number): string {

@@ -18,7 +18,9 @@ export function takeFinish(turn: RunningTurn, step: RunningStep, results: readon
     step.isFinished = true;
     return;
   }
-  const problems = finishes.flatMap(({ error }) => (isWrongAnswer(error?.code) ? (error?.message ?? []) : []));
+  const problems = finishes.flatMap(({ error }) =>
+    isWrongAnswer(error?.code) ? (error?.message.replace(/\.$/, '') ?? []) : [],
+  );
   if (problems.length > 0) step.finishProblems = boundProblems(problems);
 }
 

@@ -136,6 +136,19 @@ describe.each(providerCases)('%s', (name, provider) => {
     expect(JSON.stringify(sent)).toContain('[file all.zip, 7 B] (this model cannot read files of this type)');
   });
 
+  test('Y-02 only names a file that it does not take in an earlier input, so that the conversation goes on', async () => {
+    if (name === 'google') return;
+    const file: ContentPart = { type: 'file', data: zip, mediaType: 'application/zip', filename: 'all.zip', size: 7 };
+    const sent = JSON.stringify(
+      await send(provider, [
+        { role: 'user', content: [image, file] },
+        { role: 'user', content: 'Without the archive, please.' },
+      ]),
+    );
+    expect(sent).toContain('[file all.zip, 7 B] (this model cannot read files of this type)');
+    expect(sent).toContain(png);
+  });
+
   test('Y-02 sends nothing if a file is not stored any more', async () => {
     await using server = startWireServer(provider.dialect);
     const messages: ModelMessage[] = [{ role: 'user', content: [image] }];

@@ -16,7 +16,8 @@
  * 7. References become bytes, and a stored text file becomes text, because most providers reject text files. A message
  *    with references is not remembered, because it would keep the bytes in memory.
  * 8. A file that the provider does not accept in the result of a tool follows the results, in a user message. One that it
- *    does not accept at all is only named there: a tool may return anything, and the conversation must go on.
+ *    does not accept at all is only named there: a tool may return anything, and the conversation must go on. For the same
+ *    reason, such a stored file of an earlier input is only named. That of the newest input is refused.
  *
  * The prompt equals the one that the AI SDK writes, except for rules 3 to 8, and for URLs, which are never downloaded
  * here. A test compares the two prompts.
@@ -88,8 +89,15 @@ export function toPrompt(
     system = [];
   };
 
+  const newestInput = messages.findLast(({ role }) => role === 'user');
   for (const message of messages) {
-    const { message: converted, after } = convertOnce(message, memo, provider, files);
+    const isEarlier = message.role === 'user' && message !== newestInput;
+    const { message: converted, after } = convertOnce(
+      isEarlier ? nameUnfit(message, files) : message,
+      memo,
+      provider,
+      files,
+    );
     if (after !== undefined) resultFiles.push(...after);
     if (isEmpty(converted)) continue;
     if (converted.role === 'system') system.push(converted);
@@ -101,6 +109,23 @@ export function toPrompt(
   }
   settle();
   return system.length === 0 ? prompt : [...(placement === 'joined' ? joinSystem(system) : system), ...prompt];
+}
+
+/** Names the stored files that the provider does not accept. Returns the same message if there are none. */
+function nameUnfit<Message extends Extract<ModelMessage, { role: 'user' }>>(
+  message: Message,
+  files: PromptFiles,
+): Message {
+  if (referencesIn(message).length === 0 || typeof message.content === 'string') return message;
+  const isUnfit = (part: UserPart): part is ImagePart | FilePart =>
+    part.type !== 'text' && !isStoredText(part) && files.placeOfResult(part.mediaType ?? 'image/*') === 'nowhere';
+  if (!message.content.some(isUnfit)) return message;
+  const content = message.content.map((part) => (isUnfit(part) ? { type: 'text' as const, text: nameOf(part) } : part));
+  return { ...message, content };
+}
+
+function nameOf(part: ImagePart | FilePart): string {
+  return `${describeFile(part)} (this model cannot read files of this type)`;
 }
 
 function convertOnce(
@@ -146,10 +171,10 @@ function convertResult(part: ToolResultPart, files: PromptFiles, after: MessageO
     const converted = convertContentPart(each, files);
     const place = converted.type === 'text' ? 'inside' : files.placeOfResult(converted.mediaType);
     if (converted.type === 'text' || place === 'inside') return converted;
-    const name = each.type === 'text' ? '' : describeFile(each);
-    if (place === 'nowhere') return { type: 'text', text: `${name} (this model cannot read files of this type)` };
+    if (each.type === 'text') return each;
+    if (place === 'nowhere') return { type: 'text', text: nameOf(each) };
     after.push({ type: 'text', text: `A file of the result of ${named.toolName} (${part.toolCallId}):` }, converted);
-    return { type: 'text', text: `${name} (in the next message)` };
+    return { type: 'text', text: `${describeFile(each)} (in the next message)` };
   });
   if (inside.some(({ type }) => type === 'file')) return { ...named, output: { ...output, value: inside } };
   // Providers write content without files as JSON, which a model reads less well than text.
