@@ -78,6 +78,9 @@ function checkPart(part: unknown, place: string): ContentPart {
     throw invalid(`${place}.size is not a number`);
   const read = readSource(source);
   if (read.kind === 'malformed') throw invalid(`${place}.${field} ${read.problem}`);
+  if (read.kind === 'url' && !/^https?:/i.test(source)) {
+    throw invalid(`${place}.${field} is a URL that begins neither with http: nor with https:`);
+  }
   if (read.kind === 'url' && source.length > LONGEST_URL) {
     throw invalid(`${place}.${field} is a URL of more than ${LONGEST_URL} characters`);
   }

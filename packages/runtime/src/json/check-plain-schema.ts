@@ -240,9 +240,9 @@ function checkFields(wanted: unknown): Check | undefined {
 /** The name of a field that the validator leaves out, in some of its keywords. */
 const STRANGE = '__proto__';
 
-/** Reads a field as the validator does, which also finds inherited ones. */
+/** Reads a field of the value itself, not an inherited one, as the validator does. */
 function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function isCompound(value: unknown): boolean {

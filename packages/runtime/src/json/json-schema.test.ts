@@ -20,6 +20,14 @@ async function problems(schema: JsonSchema, value: unknown): Promise<readonly st
 }
 
 describe('a schema', () => {
+  test.each<[string, JsonSchema]>([
+    ['plain', { type: 'object', required: ['constructor'] }],
+    ['not plain', { type: 'object', allOf: [{ required: ['constructor'] }] }],
+  ])('Y-01 does not take an inherited field for a required one (%s)', async (_form, schema) => {
+    expect(await problems(schema, {})).toEqual(["the value must have required property 'constructor'"]);
+    expect(await problems(schema, { constructor: 1 })).toEqual([]);
+  });
+
   test('finds no problem with a matching value', async () => {
     expect(await problems(city, { city: 'Seoul', days: 2, unit: 'C', place: { at: 1.5 } })).toEqual([]);
   });

@@ -77,6 +77,8 @@ export const validatorOptions: Options = {
   logger: false,
   inlineRefs: false,
   validateSchema: false,
+  // A required field called `constructor` is not there because every object inherits one.
+  ownProperties: true,
 };
 
 async function loadValidator(): Promise<Ajv> {

@@ -88,6 +88,14 @@ describe.each(providerCases)('%s', (_name, provider) => {
     },
   );
 
+  test('Y-03 counts that are not whole numbers from 0 do not undo limits', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({ reply: { ...hello, usage: { input: -120, output: 30.4, cached: -5 } } });
+    const { reply } = await ask(openAt(server.url, provider), [question]);
+    expect(reply.usage).toMatchObject({ inputTokens: 0, outputTokens: 30, totalTokens: 30 });
+    expect(reply.usage.cachedInputTokens ?? 0).toBe(0);
+  });
+
   test.each([true, false])('calls tools in parallel and sends their results back (stream: %p)', async (stream) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: twoCalls }, { reply: hello });

@@ -40,11 +40,11 @@ function incomplete(message: string): GoondanError {
 }
 
 function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {
-  const inputTokens = usage?.inputTokens.total ?? 0;
-  const outputTokens = usage?.outputTokens.total ?? 0;
-  const cachedInputTokens = usage?.inputTokens.cacheRead;
-  const cacheWriteTokens = usage?.inputTokens.cacheWrite;
-  const reasoningTokens = usage?.outputTokens.reasoning;
+  const inputTokens = toCount(usage?.inputTokens.total) ?? 0;
+  const outputTokens = toCount(usage?.outputTokens.total) ?? 0;
+  const cachedInputTokens = toCount(usage?.inputTokens.cacheRead);
+  const cacheWriteTokens = toCount(usage?.inputTokens.cacheWrite);
+  const reasoningTokens = toCount(usage?.outputTokens.reasoning);
   return {
     inputTokens,
     outputTokens,
@@ -53,6 +53,12 @@ function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {
     ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
+}
+
+/** Makes a whole number from 0 of a count, because a wrong one of a provider must not undo limits and sums. */
+function toCount(count: number | undefined): number | undefined {
+  if (count === undefined) return undefined;
+  return Number.isFinite(count) && count > 0 ? Math.round(count) : 0;
 }
 
 function toResponse(response: ProviderAnswer['response']): Pick<ModelReply, 'response'> {

@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test';
+import { checkContent } from './check-content.ts';
+
+const limits = { maxFileBytes: 1_000 };
+
+test.each(['file:///etc/passwd', 'ftp://host/cat.png', 'javascript:alert(1)', 'gopher://host/1'])(
+  'Y-02 %s is refused: only http and https are addresses of files',
+  (image) => {
+    const check = () => checkContent([{ type: 'image', image, mediaType: 'image/png' }], limits);
+    expect(check).toThrow(/content\[0\]\.image is a URL that begins neither with http: nor with https:/);
+  },
+);
+
+test('Y-02 the address of a picture stays as it is', () => {
+  const part = { type: 'image', image: 'HTTPS://example.com/cat.png', mediaType: 'image/png' } as const;
+  expect(checkContent([part], limits)).toEqual([part]);
+});
