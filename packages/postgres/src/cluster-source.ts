@@ -142,8 +142,11 @@ async function openStore(
   const eventSink = openEventSink(records, swarm, recording);
   const logSink = openLogSink(records, swarm, facts.name, recording);
   wakeUps.start();
-  // Not awaited: what a crash left takes only room.
-  blobs.sweep().catch((error: unknown) => report(`Files that nobody uses could not be removed: ${String(error)}`));
+  let isClosing = false;
+  // Not awaited: what a crash left takes only room. A node that closes meanwhile leaves the rest to the next start.
+  blobs.sweep().catch((error: unknown) => {
+    if (!isClosing) report(`Files that nobody uses could not be removed: ${String(error)}`);
+  });
 
   return {
     ...readers,
@@ -168,6 +171,7 @@ async function openStore(
     logSink,
     /** Leaves the swarm, unless the node has left it before. */
     async close() {
+      isClosing = true;
       await wakeUps.close();
       await calls.close();
       await counters.close();
