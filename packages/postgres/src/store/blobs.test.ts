@@ -50,4 +50,20 @@ describe('Y-02 files in PostgreSQL', () => {
     await blobs.sweep();
     expect([await blobs.size(digest), await blobs.size(other)]).toEqual([bytes.length, undefined]);
   });
+
+  test.each([
+    ['a changed piece', `update gdn_blob_piece set bytes = set_byte(bytes, 3, 1) where swarm = $1 and part = 1`],
+    ['a lost piece', `delete from gdn_blob_piece where swarm = $1 and part = 0`],
+    ['another size', `update gdn_blob set size = 7 where swarm = $1`],
+  ])('bytes with %s are replaced when they are stored again', async (name, damage) => {
+    const long = Buffer.alloc(1_500_000, 'the bytes of a cow ');
+    const blobs = postgresBlobs({ query, swarm: name });
+    const digest = await blobs.put(at('default'), long);
+    await database.query(`${damage} and digest = $2`, [name, digest]);
+    await blobs.put(at('other'), long);
+    expect([await blobs.size(digest), long.equals((await blobs.get(digest)) ?? Buffer.alloc(0))]).toEqual([
+      long.length,
+      true,
+    ]);
+  });
 });

@@ -7,6 +7,8 @@
  * 2. Every `put` and `use` changes `touched` of the bytes in the statement that writes the use. Bytes are removed only if
  *    they have no use and `touched` is as it was when that was seen: the first tells bytes that were removed and stored
  *    again from those before them, and the second finds a use that is written at the same moment.
+ * 3. Bytes that are stored already are compared by the database when they are stored again. If they are damaged, their
+ *    pieces are replaced.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { BlobOwner, Blobs } from '@goondan/runtime/history';
@@ -32,8 +34,14 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
       const piece = bytes.subarray(part * PIECE_BYTES, (part + 1) * PIECE_BYTES);
       await query(PUT_PIECE, [swarm, digest, part, piece]);
     }
-    const done = await query(COMPLETE, [swarm, digest, count]);
+    const done = await query(COMPLETE, [swarm, digest, count, bytes.length]);
     if (done.length === 0) throw new GoondanError('E_STORE_WRITE', `The pieces of the file ${digest} were removed.`);
+  }
+
+  /** Returns true if the stored pieces have this digest. */
+  async function isSound(digest: string): Promise<boolean> {
+    const [row] = await query<{ readonly is_sound: boolean }>(IS_SOUND, [swarm, digest]);
+    return row?.is_sound === true;
   }
 
   async function removeUnused(): Promise<void> {
@@ -47,7 +55,7 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     async put(owner, bytes) {
       const digest = sha256(bytes);
       const [row] = await query<{ readonly is_whole: boolean }>(BEGIN, [swarm, ...nameOf(owner), digest, bytes.length]);
-      if (row?.is_whole !== true) await writePieces(digest, bytes);
+      if (row?.is_whole !== true || !(await isSound(digest))) await writePieces(digest, bytes);
       return digest;
     },
     async use(owner, digests) {
@@ -108,12 +116,26 @@ on conflict (swarm, digest) do update set touched = kept.touched + 1
 returning is_whole`;
 
 const PUT_PIECE = `
-insert into gdn_blob_piece (swarm, digest, part, bytes) values ($1, $2, $3, $4) on conflict (swarm, digest, part) do nothing`;
+insert into gdn_blob_piece (swarm, digest, part, bytes) values ($1, $2, $3, $4)
+on conflict (swarm, digest, part) do update set bytes = excluded.bytes`;
 
+/** $3 number of pieces, $4 size. Damaged bytes may have had more pieces. */
 const COMPLETE = `
-update gdn_blob set is_whole = true where swarm = $1 and digest = $2
-  and (select count(*) from gdn_blob_piece where swarm = $1 and digest = $2) = $3
+with extra as (
+  delete from gdn_blob_piece where swarm = $1 and digest = $2 and part >= $3
+)
+update gdn_blob set is_whole = true, size = $4 where swarm = $1 and digest = $2
+  and (select count(*) from gdn_blob_piece where swarm = $1 and digest = $2 and part < $3) = $3
 returning 1 as done`;
+
+/** Joins the pieces in the database, so that no bytes travel. */
+const IS_SOUND = `
+select kept.size = length(joined.bytes) and encode(sha256(joined.bytes), 'hex') = kept.digest as is_sound
+from gdn_blob as kept, lateral (
+  select coalesce(string_agg(piece.bytes, ''::bytea order by piece.part), ''::bytea) as bytes
+  from gdn_blob_piece as piece where piece.swarm = kept.swarm and piece.digest = kept.digest
+) as joined
+where kept.swarm = $1 and kept.digest = $2 and kept.is_whole`;
 
 const USE = `
 with found as (

@@ -119,6 +119,23 @@ test('Y-02 bytes that are damaged on disk are refused', async () => {
   expect(blobs.get(digest)).rejects.toMatchObject({ code: 'E_STORE_CORRUPT' });
 });
 
+test.each([
+  ['longer', (whole: Uint8Array) => Buffer.concat([whole, new Uint8Array([1])])],
+  ['empty', () => new Uint8Array()],
+  ['changed', (whole: Uint8Array) => whole.map((byte) => byte ^ 1)],
+])('Y-02 bytes whose file is %s are replaced when they are stored again', async (_, damage) => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const blobs = fileBlobs(simulatedLocation, disk);
+  const digest = await blobs.put(at('one'), bytesOf('cat'));
+  const path = `${workspace}/blobs/data/${digest}`;
+  await disk.remove(path);
+  await disk.createNew(path, damage(bytesOf('cat')));
+  await blobs.put(at('two'), bytesOf('cat'));
+  expect(await blobs.get(digest)).toEqual(bytesOf('cat'));
+  expect(await disk.list(`${workspace}/blobs/data`)).toEqual([digest]);
+});
+
 test('Y-02 100 files that are sent twice are stored once', async () => {
   const disk = SimulatedDisk.empty();
   await makeFolders(disk, simulatedLocation.stateRoot, workspace);

@@ -63,9 +63,17 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     await fs.syncFolder(uses);
   }
 
+  /** Returns true if these bytes are stored undamaged. A damaged file is written again, so that one upload repairs it. */
+  async function isStored(digest: string, bytes: Uint8Array): Promise<boolean> {
+    const path = `${data}/${digest}`;
+    if ((await fs.stat(path))?.size !== bytes.length) return false;
+    const stored = await fs.read(path).catch(() => undefined);
+    return stored !== undefined && Buffer.from(stored.buffer, stored.byteOffset, stored.length).equals(bytes);
+  }
+
   async function write(digest: string, bytes: Uint8Array): Promise<void> {
     if ((await fs.stat(data)) === undefined) await makeFoldersBelow(fs, workspace, data);
-    if ((await fs.stat(`${data}/${digest}`)) === undefined) {
+    if (!(await isStored(digest, bytes))) {
       const draft = `${data}/.${newUuid()}`;
       const file = await fs.openFile(draft);
       try {
