@@ -1,6 +1,7 @@
 /** The images and files of a call to another agent. References are passed on; the bytes stay where they are. */
-import { type AgentSend, type ContentPart, GoondanError, type ModelMessage } from '@goondan/types';
+import { type AgentSend, type ContentPart, GoondanError } from '@goondan/types';
 import { checkContent } from '../../files/check-content.ts';
+import { filesIn } from '../files/files-in.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** Returns the call with all its parts in `content`. **Errors** — `E_AGENT_REQUEST`, `E_FILE_INVALID`, `E_FILE_SIZE`. */
@@ -34,17 +35,6 @@ function findFiles({ conversation }: RunningTurn, names: readonly string[]): rea
 }
 
 const MOST_LISTED = 50;
-
-type FileLike = Exclude<ContentPart, { type: 'text' }>;
-
-function filesIn({ content }: ModelMessage): readonly FileLike[] {
-  if (typeof content === 'string') return [];
-  return content.flatMap((part): readonly FileLike[] => {
-    if (part.type === 'image' || part.type === 'file') return [part];
-    if (part.type !== 'tool-result' || part.output.type !== 'content') return [];
-    return part.output.value.filter((each) => each.type !== 'text');
-  });
-}
 
 function wrong(problem: string): GoondanError {
   return new GoondanError('E_AGENT_REQUEST', `A call to another agent: ${problem}.`);

@@ -1,8 +1,7 @@
 /** Explains the refusal of a provider's package to send a file. The package refuses before anything is sent. */
-import { type ContentPart, describeFile, GoondanError, type ModelMessage, sourceOfPart } from '@goondan/types';
+import { describeFile, GoondanError, type ModelMessage, sourceOfPart } from '@goondan/types';
 import { readSource } from '../../../files/read-source.ts';
-
-type FileLike = Exclude<ContentPart, { type: 'text' }>;
+import { type FileLike, filesIn } from '../../files/files-in.ts';
 
 /** Returns an error that names the file and the model; `undefined` when the failure is not about a file. */
 export function findUnfitFile(
@@ -23,13 +22,4 @@ export function findUnfitFile(
     files.at(-1);
   const name = unfit === undefined ? 'a file' : `${describeFile(unfit)} (${unfit.mediaType ?? 'image'})`;
   return new GoondanError('E_MODEL_FILE', `${label} does not take ${name}: ${error.message}`);
-}
-
-function filesIn({ content }: ModelMessage): readonly FileLike[] {
-  if (typeof content === 'string') return [];
-  return content.flatMap((part): readonly FileLike[] => {
-    if (part.type === 'image' || part.type === 'file') return [part];
-    if (part.type !== 'tool-result' || part.output.type !== 'content') return [];
-    return part.output.value.filter((each) => each.type !== 'text');
-  });
 }
