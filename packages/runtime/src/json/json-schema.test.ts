@@ -28,6 +28,20 @@ describe('a schema', () => {
     expect(await problems(schema, { constructor: 1 })).toEqual([]);
   });
 
+  test.each([
+    [0.1, [0.3, 0.7, -1.1, 0, 123_456.7, 1e300], [0.35, 0.300000000001]],
+    [0.01, [19.99, 4.35, 123_456.78], [19.999]],
+    [3, [9, -3, 0], [10, 1e-320]],
+    [1e-300, [], [1e300]],
+  ])('Y-01 a multiple of %d is one although floating-point numbers are rounded', async (multipleOf, right, wrong) => {
+    for (const value of right) expect(await problems({ type: 'number', multipleOf }, value)).toEqual([]);
+    for (const value of wrong) {
+      expect(await problems({ type: 'number', multipleOf }, value)).toEqual([
+        `the value must be multiple of ${multipleOf}`,
+      ]);
+    }
+  });
+
   test('finds no problem with a matching value', async () => {
     expect(await problems(city, { city: 'Seoul', days: 2, unit: 'C', place: { at: 1.5 } })).toEqual([]);
   });

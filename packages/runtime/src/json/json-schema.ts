@@ -87,7 +87,8 @@ async function loadValidator(): Promise<Ajv> {
   // many $refs is compiled once, not once per reference. Schemas are not validated again here, because compiling the
   // meta-schema takes longer than everything else.
   const ajv = new Ajv(validatorOptions);
-  ajv.removeKeyword('uniqueItems');
+  for (const keyword of ['uniqueItems', 'multipleOf']) ajv.removeKeyword(keyword);
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', errors: true, validate: isMultiple });
   return ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
@@ -96,6 +97,18 @@ async function loadValidator(): Promise<Ajv> {
     validate: hasUniqueItems,
   });
 }
+
+/**
+ * Replaces the validator's own `multipleOf`, for which 0.3 is not a multiple of 0.1. A quotient counts as whole if it
+ * differs from a whole number by no more than the errors of rounding the two numbers and the quotient.
+ */
+const isMultiple: SchemaValidateFunction = (step: number, value: number) => {
+  const quotient = value / step;
+  const error = 2 * Number.EPSILON * Math.abs(quotient);
+  if (Number.isFinite(quotient) && Math.abs(quotient - Math.round(quotient)) <= error) return true;
+  isMultiple.errors = [{ keyword: 'multipleOf', message: `must be multiple of ${step}`, params: { multipleOf: step } }];
+  return false;
+};
 
 /**
  * Replaces the validator's own `uniqueItems`, which compares each item with every other item. This check needs only one

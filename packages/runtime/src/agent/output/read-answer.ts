@@ -1,6 +1,6 @@
 /** Reads the answer of a turn from its message, and finds out whether it fits the demand. Pure. */
 import { GoondanError, type JsonValue, type Message } from '@goondan/types';
-import { isJson } from '../../json/copy-json.ts';
+import { copyJson, NotJson } from '../../json/copy-json.ts';
 import type { Demand } from './demand.ts';
 
 /** The maximum number of problems for the model, and the maximum length of each. */
@@ -18,9 +18,23 @@ export function readAnswer(message: Message | undefined): { readonly value: Json
   for (const text of [whole, texts.at(-1) ?? '']) {
     const parsed = parse(withoutFence(text.trim()));
     if (parsed === undefined) continue;
-    return isJson(parsed.value, false) ? parsed : { problem: 'the answer is nested too deep' };
+    const problem = findProblem(parsed.value);
+    return problem === undefined ? parsed : { problem };
   }
   return { problem: 'the answer is not JSON' };
+}
+
+/** Returns the reason why parsed JSON cannot be an answer. */
+function findProblem(value: JsonValue): string | undefined {
+  try {
+    copyJson(value);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    // A number that is too large is parsed as an infinity. Nothing but that and the depth can be wrong with parsed JSON.
+    if (!error.problem.includes('Infinity')) return 'the answer is nested too deep';
+    return `${error.path === '' ? 'the answer' : error.path} is a number that is too large: at most ${Number.MAX_VALUE} is allowed`;
+  }
 }
 
 /** Returns the problems of an answer; an empty list when it fits. `isTruncated`: true if the reply is incomplete. */

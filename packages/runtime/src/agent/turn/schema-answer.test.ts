@@ -125,6 +125,12 @@ describe('a model with a schema mode', () => {
     ['an empty reply', reply(), 'the answer is empty'],
     ['a truncated reply, although its beginning fits', cut(json(right)), 'the reply reached its token limit'],
     ['JSON that is too deep', reply(text('['.repeat(300) + ']'.repeat(300))), 'the answer is nested too deep'],
+    [
+      'a number that is too large',
+      reply(text('{"city":"Seoul","tempC":1e999}')),
+      'tempC is a number that is too large: at most 1.7976931348623157e+308 is allowed',
+    ],
+    ['nothing but a number that is too large', reply(text('-1e999')), 'the answer is a number that is too large'],
   ])('Y-01 %s', async (_title, first, problem) => {
     const { agent, result, stepCount } = await say(native(first, reply(json(right))));
     expect([result.output, stepCount]).toEqual([right, problem === undefined ? 1 : 2]);
