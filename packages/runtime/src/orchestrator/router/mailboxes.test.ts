@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from 'bun:test';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, fileReferenceOf } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 
@@ -100,6 +100,59 @@ test('Y-02 files of a second delivery do not count as named', async () => {
   await end;
   expect(await swarm.accept(at, withFile('dog'), false)).toEqual({ duplicate: true });
   expect(named).toEqual([sha256('cat')]);
+});
+
+test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not reach the inbox', async () => {
+  const secret = 'canary-12345678';
+  const never = Promise.withResolvers<void>();
+  cleanups.push(async () => never.resolve());
+  const fake = await openFakeSwarm(() => never.promise.then(() => 'done'), { secrets: [secret, '87654321'] });
+  removeLater(fake);
+  const { swarm, journal } = fake;
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const bytes = Buffer.from(secret).toString('base64');
+  const event: AgentEvent = {
+    ...fakeEvent('one'),
+    source: { kind: 'cli', name: `client ${secret}` },
+    input: secret,
+    content: [
+      { type: 'text', text: secret, providerOptions: { openai: { note: secret } } },
+      { type: 'image', image: `https://example.com/?key=${secret}`, filename: `${secret}.png` },
+      { type: 'file', data: `http://${secret}.example.com/`, mediaType: 'text/plain' },
+      { type: 'file', data: bytes, mediaType: 'text/plain' },
+    ],
+    output: { schema: { type: 'object', properties: { [secret]: { const: secret } } }, retries: 1 },
+  };
+  await swarm.accept(at, event, false);
+  const [kept] = await journal.pending(at);
+  expect(JSON.stringify(kept)).not.toContain(secret);
+  expect(kept).toMatchObject({
+    source: { kind: 'cli', name: 'client ***' },
+    content: [
+      { text: '***', providerOptions: { openai: { note: '***' } } },
+      { image: 'https://example.com/?key=***', filename: '***.png' },
+      { data: 'http://***.example.com/' },
+      { data: fileReferenceOf(sha256(secret)) },
+    ],
+    output: { schema: { type: 'object', properties: { '***': { const: '***' } } }, retries: 1 },
+  });
+  // A schema that needs the masked number is refused before anything is stored.
+  const numbered = { ...fakeEvent('two'), output: { schema: { type: 'number', minimum: 87654321 } } };
+  expect(await swarm.accept(at, numbered, false).catch((error: unknown) => error)).toMatchObject({
+    code: 'E_OUTPUT_INVALID',
+  });
+});
+
+test('Y-02 a reference to bytes that are not stored is refused, and nothing is accepted', async () => {
+  const fake = await openFakeSwarm(async () => 'done');
+  removeLater(fake);
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const data = fileReferenceOf('a'.repeat(64));
+  const forged = { ...fakeEvent('one'), content: [{ type: 'file' as const, data, mediaType: 'text/plain' }] };
+  expect(await fake.swarm.accept(at, forged, false).catch((error: unknown) => error)).toMatchObject({
+    code: 'E_FILE_UNKNOWN',
+  });
+  expect(await fake.journal.pending(at)).toEqual([]);
 });
 
 test('the first events of instances that sleep are accepted in different ticks, the later ones at once', async () => {

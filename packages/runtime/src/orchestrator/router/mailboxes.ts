@@ -17,9 +17,19 @@
  *    read megabytes of its log, which blocks the event loop. So these events take turns, one in a tick.
  */
 import { shortIdOfEvent } from '../../ports/turn-ids.ts';
-import { type AgentAddress, type AgentEvent, type ContentPart, GoondanError, type JsonObject } from '@goondan/types';
+import {
+  type AgentAddress,
+  type AgentEvent,
+  type ContentPart,
+  GoondanError,
+  type JsonObject,
+  type OutputDemand,
+  sourceOfPart,
+} from '@goondan/types';
 import { checkContent } from '../../files/check-content.ts';
+import { readSource } from '../../files/read-source.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import { readDemand } from '../../json/read-demand.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { Blobs } from '../../store/blobs.ts';
 import type { ConnectionFence } from '../../store/cluster-store.ts';
@@ -89,7 +99,7 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
    * Accepts an event. When it is durable, resolves and says whether it was accepted before. `under`: only while this
    * node has the lease of the connection. **Errors** —
    * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, `E_FILE_INVALID`, `E_FILE_SIZE`,
-   * `E_FILE_UNKNOWN`, and those of the disk, such as `E_STORE_CORRUPT` while the inbox is damaged.
+   * `E_FILE_UNKNOWN`, `E_OUTPUT_INVALID`, and those of the disk, such as `E_STORE_CORRUPT` while the inbox is damaged.
    */
   async accept(
     to: AgentAddress,
@@ -258,24 +268,39 @@ function nextTick(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** Masks the sender's texts, but not the identity of the event (invariant 4). */
+/** Masks the sender's texts, but not the identity of the event (invariant 4). **Errors** — `E_OUTPUT_INVALID`. */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
-  const { input, content, metadata, auth } = event;
+  const { input, content, metadata, auth, output, source } = event;
   // Safe: masking an object returns an object.
   const masked = (value: JsonObject) => maskJson(value, mask) as JsonObject;
   return {
     ...event,
+    // The names of agents and connectors are not texts of a sender.
+    ...(source.kind === 'cli' && { source: { ...source, name: mask(source.name) } }),
     ...(input === undefined ? {} : { input: mask(input) }),
     ...(content === undefined ? {} : { content: content.map((part) => maskPart(part, mask)) }),
     ...(metadata === undefined ? {} : { metadata: masked(metadata) }),
     ...(auth === undefined ? {} : { auth: masked(auth) }),
+    ...(output === undefined ? {} : { output: maskDemand(output, mask) }),
   };
 }
 
-/** Masks the texts of a part. The bytes of a file stay as they are. */
+/** A schema is read again, because it may need the masked number. */
+function maskDemand(output: OutputDemand, mask: Mask): OutputDemand {
+  const schema = maskJson(output.schema, mask);
+  return schema === output.schema ? output : readDemand({ ...output, schema });
+}
+
+/** Masks the texts and the address of a part. The bytes of a file stay as they are. */
 function maskPart(part: ContentPart, mask: Mask): ContentPart {
-  if (part.type === 'text') return { ...part, text: mask(part.text) };
-  return part.filename === undefined ? part : { ...part, filename: mask(part.filename) };
+  const { providerOptions } = part;
+  // Safe: options are JSON, and masking an object returns an object.
+  const options = providerOptions && { providerOptions: maskJson(providerOptions, mask) as typeof providerOptions };
+  if (part.type === 'text') return { ...part, ...options, text: mask(part.text) };
+  const name = part.filename === undefined ? {} : { filename: mask(part.filename) };
+  const named = { ...part, ...options, ...name };
+  if (readSource(sourceOfPart(part)).kind !== 'url') return named;
+  return named.type === 'image' ? { ...named, image: mask(named.image) } : { ...named, data: mask(named.data) };
 }
 
 /** Returns the work for the process, if there is any (invariant 3). */
