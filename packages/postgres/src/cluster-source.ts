@@ -30,6 +30,7 @@ import { findPending } from './store/read-pending.ts';
 import { openLogSink } from './store/log-sink.ts';
 import { readersOf } from './store/open-reader.ts';
 import { queryOf } from './store/store-context.ts';
+import { sweepHourly } from './store/sweep-hourly.ts';
 import { openTraceSink } from './store/trace-sink.ts';
 import { channelOf } from './store/wake-channel.ts';
 
@@ -142,11 +143,7 @@ async function openStore(
   const eventSink = openEventSink(records, swarm, recording);
   const logSink = openLogSink(records, swarm, facts.name, recording);
   wakeUps.start();
-  let isClosing = false;
-  // Not awaited: what a crash left takes only room. A node that closes meanwhile leaves the rest to the next start.
-  blobs.sweep().catch((error: unknown) => {
-    if (!isClosing) report(`Files that nobody uses could not be removed: ${String(error)}`);
-  });
+  const sweeps = sweepHourly(blobs, { report, ...(clock && { clock }) });
 
   return {
     ...readers,
@@ -171,7 +168,7 @@ async function openStore(
     logSink,
     /** Leaves the swarm, unless the node has left it before. */
     async close() {
-      isClosing = true;
+      sweeps.close();
       await wakeUps.close();
       await calls.close();
       await counters.close();
@@ -207,6 +204,7 @@ function fencedLog(log: PostgresLog, placement: NodePlacement): ConversationLog 
 /** An inbox that notes own accepts, so that the scan does not tell this node of them. */
 function notedInbox(inbox: PostgresInbox, wakeUps: WakeUps): Inbox {
   return {
+    checkRoom: (instance, event, under) => inbox.checkRoom(instance, event, under),
     async accept(instance, event, under) {
       const accepted = await inbox.accept(instance, event, under);
       if (!accepted.duplicate) wakeUps.accepted(instance, accepted.seq);

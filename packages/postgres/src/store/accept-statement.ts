@@ -18,8 +18,12 @@ export interface AcceptOutcome extends Readonly<Record<string, unknown>> {
   readonly bytes: number | null;
 }
 
-const IS_FULL = (row: string) =>
-  `(coalesce(${row}.last_input - ${row}.handled, 0) >= $10 or coalesce(${row}.pending_bytes, 0) + octet_length($6::text) > $11)`;
+const isFull = (row: string, bytes: string, mostEvents: string, mostBytes: string) =>
+  `(coalesce(${row}.last_input - ${row}.handled, 0) >= ${mostEvents} or coalesce(${row}.pending_bytes, 0) + ${bytes} > ${mostBytes})`;
+const IS_FULL = (row: string) => isFull(row, 'octet_length($6::text)', '$10', '$11');
+
+const HAS_CONNECTION = (connection: string, node: string, epoch: string) =>
+  `select 1 from gdn_connection where swarm = $1 and connection = ${connection} and owner = ${node} and epoch = ${epoch}`;
 
 const notify = (row: string, node: string, channel: string | undefined) =>
   `(case when ${row}.owner <> ${node} then ${notifyExpression(channel, 'input', {
@@ -46,9 +50,7 @@ const ADOPTED = `, adopted as (
  * `hasFence` $12 connection, $13 epoch. Another node that owns the instance is told.
  */
 export function acceptStatement({ hasFence, hasCaller, channel }: AcceptParts): string {
-  const fence = hasFence
-    ? `select 1 from gdn_connection where swarm = $1 and connection = $12 and owner = $9 and epoch = $13 for share`
-    : 'select 1';
+  const fence = hasFence ? `${HAS_CONNECTION('$12', '$9', '$13')} for share` : 'select 1';
   return `
 with may as (${fence}), known as (
   select seq, attempt, event, cancelled from gdn_inbox where ${SAME_INSTANCE} and event_id = $4
@@ -73,6 +75,21 @@ select put.seq as accepted, numbered.owner, known.seq as known, known.attempt, k
   case when put.seq is not null then (select 1 from (select ${notify('numbered', '$9', channel)}) as told) end as told
 from (select 1) as one left join put on true left join numbered on true left join known on true
   left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
+}
+
+export type RoomOutcome = Pick<AcceptOutcome, 'may_connect' | 'is_full' | 'waiting' | 'bytes'>;
+
+/**
+ * Finds out whether an event would be accepted. $1–$3 instance, $4 event id, $5 bytes, $6 most events, $7 most bytes; with
+ * `hasFence` $8 connection, $9 node, $10 epoch.
+ */
+export function roomStatement(hasFence: boolean): string {
+  return `
+select exists (${hasFence ? HAS_CONNECTION('$8', '$9', '$10') : 'select 1'}) as may_connect,
+  ($5::bigint > $7 or ${isFull('seen', '$5::bigint', '$6', '$7')})
+    and not exists (select from gdn_inbox where ${SAME_INSTANCE} and event_id = $4) as is_full,
+  seen.last_input - seen.handled as waiting, seen.pending_bytes as bytes
+from (select 1) as one left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
 }
 
 /** $1–$3 instance, $4 event id, $5 reason, $6 node. The first reason stays. */

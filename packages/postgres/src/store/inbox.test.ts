@@ -88,16 +88,22 @@ describe('accept', () => {
   test('an inbox is full at its limits, and has room again after a commit', async () => {
     const { inboxOf, logOf, claim } = swarmOf();
     const inbox = inboxOf('one', { limits: { inboxEvents: 3, inboxBytes: 2900 } });
+    await inbox.checkRoom(callee, eventOf('a'));
     for (const id of ['a', 'b', 'c']) await inbox.accept(callee, eventOf(id));
     expect(await codeOf(inbox.accept(callee, eventOf('d')))).toBe('E_INBOX_FULL');
+    expect(await codeOf(inbox.checkRoom(callee, eventOf('d')))).toBe('E_INBOX_FULL');
+    await inbox.checkRoom(callee, eventOf('a'));
     expect((await inbox.accept(callee, eventOf('a'))).duplicate).toBe(true);
     const epoch = await claim(callee, 'one');
     await logOf('one').append(callee, epoch, commitFrame(1, 2));
+    await inbox.checkRoom(callee, eventOf('d'));
     await inbox.accept(callee, eventOf('d'));
-    expect(await codeOf(inbox.accept(callee, eventOf('e', { input: 'x'.repeat(2500) })))).toBe('E_INBOX_FULL');
+    for (const refuse of ['accept', 'checkRoom'] as const)
+      expect(await codeOf(inbox[refuse](callee, eventOf('e', { input: 'x'.repeat(2500) })))).toBe('E_INBOX_FULL');
     await logOf('one').append(callee, epoch, commitFrame(2, 4));
     await inbox.accept(callee, eventOf('e', { input: 'x'.repeat(2500) }));
-    expect(await codeOf(inbox.accept(caller, eventOf('f', { input: 'x'.repeat(2900) })))).toBe('E_INBOX_FULL');
+    for (const refuse of ['accept', 'checkRoom'] as const)
+      expect(await codeOf(inbox[refuse](caller, eventOf('f', { input: 'x'.repeat(2900) })))).toBe('E_INBOX_FULL');
   });
 
   test('S-07 an event of a connection that runs at another node is fenced and not accepted', async () => {
@@ -108,6 +114,9 @@ describe('accept', () => {
     const fence = { connection: 'chat', epoch: 4 };
     expect(await codeOf(inboxOf('one').accept(callee, eventOf('a'), fence))).toBe('E_FENCED');
     expect(await codeOf(inboxOf('two').accept(callee, eventOf('a'), { ...fence, epoch: 3 }))).toBe('E_FENCED');
+    expect(await codeOf(inboxOf('one').checkRoom(callee, eventOf('a'), fence))).toBe('E_FENCED');
+    expect(await codeOf(inboxOf('two').checkRoom(callee, eventOf('a'), { ...fence, epoch: 3 }))).toBe('E_FENCED');
+    await inboxOf('two').checkRoom(callee, eventOf('a'), fence);
     expect(await inboxOf('two').pendingEntries(callee)).toEqual([]);
     expect((await inboxOf('two').accept(callee, eventOf('a'), fence)).duplicate).toBe(false);
   });

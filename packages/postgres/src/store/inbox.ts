@@ -9,7 +9,13 @@ import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types
 import type { Accepted, ConnectionFence, Inbox, InboxEntry } from '@goondan/runtime/history';
 import { callerOf, defaultLimits } from '@goondan/runtime/internal';
 import type { Query } from '../driver/repeat.ts';
-import { acceptStatement, type AcceptOutcome, cancelStatement } from './accept-statement.ts';
+import {
+  acceptStatement,
+  type AcceptOutcome,
+  cancelStatement,
+  type RoomOutcome,
+  roomStatement,
+} from './accept-statement.ts';
 import { decodeEvent, encodeEvent } from './event-text.ts';
 import { isKept, keptText, refuseUnkept } from './kept-text.ts';
 import { keyOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
@@ -36,6 +42,21 @@ export class PostgresInbox implements Inbox {
   ) {
     this.#query = queryOf(context);
     this.#limits = options.limits ?? defaultLimits;
+  }
+
+  async checkRoom(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<void> {
+    refuseUnkept(instance, event);
+    const values = [
+      ...keyOf(this.context, instance),
+      event.id,
+      Buffer.byteLength(encodeEvent(event)),
+      this.#limits.inboxEvents,
+      this.#limits.inboxBytes,
+      ...(under ? [under.connection, this.context.node, under.epoch] : []),
+    ];
+    const [outcome] = await this.#query<RoomOutcome>(roomStatement(under !== undefined), values);
+    if (outcome?.may_connect === false) throw connectionLost(under?.connection ?? '');
+    if (outcome?.is_full === true) throw inboxFull(instance, outcome);
   }
 
   async accept(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<Accepted> {
@@ -122,7 +143,7 @@ function connectionLost(connection: string): GoondanError {
   return new GoondanError('E_FENCED', `This node does not run the connection ${JSON.stringify(connection)} any more.`);
 }
 
-function inboxFull({ agentName, instanceKey }: AgentAddress, { waiting, bytes }: AcceptOutcome): GoondanError {
+function inboxFull({ agentName, instanceKey }: AgentAddress, { waiting, bytes }: RoomOutcome): GoondanError {
   const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
   const message = `The inbox of ${whose} is full: ${waiting ?? 0} events waiting, ${bytes ?? 0} bytes`;
   return new GoondanError('E_INBOX_FULL', message, { retryable: true });

@@ -12,6 +12,13 @@ import type { ConnectionFence } from './cluster-store.ts';
  */
 export interface Inbox {
   /**
+   * Refuses an event that `accept` would refuse now: the inbox is full, or this node lost the lease of the connection. It is
+   * called before the files of an event are stored, so that a refused event leaves no bytes. Writes nothing.
+   *
+   * **Errors** — `E_INBOX_FULL`, `E_FENCED`; those of reading.
+   */
+  checkRoom(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<void>;
+  /**
    * Accepts an event. The event is durable when the promise resolves. For a second delivery of the same id, nothing is
    * written, and the result says whether the event is still pending. `under`: accepts the event only while this node has
    * the lease of the connection; files ignore it.

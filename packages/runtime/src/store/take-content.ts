@@ -15,18 +15,21 @@ export interface TakenContent {
 }
 
 /**
- * Stores the bytes for a conversation. The parts are checked ones. **Errors** — `E_FILE_INVALID`, `E_FILE_SIZE`,
- * `E_FILE_UNKNOWN`; those of the store.
+ * Stores the bytes for a conversation. The parts are checked ones. `beforeStoring` gets the parts as they will be, and may
+ * refuse them. **Errors** — `E_FILE_INVALID`, `E_FILE_SIZE`, `E_FILE_UNKNOWN`; those of `beforeStoring` and of the store.
  */
 export async function takeContent(
   blobs: Pick<Blobs, 'put' | 'use' | 'size'>,
   owner: AgentAddress,
   content: readonly ContentPart[],
   limits: FileLimits,
+  beforeStoring: (content: readonly ContentPart[]) => Promise<void> = async () => undefined,
 ): Promise<TakenContent> {
   const sized = await Promise.all(content.map((part) => withSize(blobs, part, limits)));
   checkSizes(sized, limits);
   const read = sized.map((part, index) => toReference(part, `content[${index}]`));
+  const taken = Object.freeze(read.map(({ part }) => part));
+  await beforeStoring(taken);
   const digests: string[] = [];
   for (const { digest, bytes } of read) {
     if (digest === undefined || digests.includes(digest)) continue;
@@ -34,7 +37,7 @@ export async function takeContent(
     else await blobs.put(owner, bytes);
     digests.push(digest);
   }
-  return { content: Object.freeze(read.map(({ part }) => part)), digests };
+  return { content: taken, digests };
 }
 
 async function withSize(blobs: Pick<Blobs, 'size'>, part: ContentPart, limits: FileLimits): Promise<ContentPart> {

@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from 'bun:test';
-import { type AgentAddress, type AgentEvent, fileReferenceOf } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, fileReferenceOf, GoondanError } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 
@@ -100,6 +100,33 @@ test('Y-02 files of a second delivery do not count as named', async () => {
   await end;
   expect(await swarm.accept(at, withFile('dog'), false)).toEqual({ duplicate: true });
   expect(named).toEqual([sha256('cat')]);
+});
+
+test('Y-02 an input that the inbox refuses stores no bytes', async () => {
+  const put: string[] = [];
+  const checked: AgentEvent[] = [];
+  const fake = await openFakeSwarm(async () => 'done', {
+    wrap: (store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        checkRoom: async (_, event) => {
+          checked.push(event);
+          throw new GoondanError('E_INBOX_FULL', 'Full.', { retryable: true });
+        },
+      },
+      blobs: { ...store.blobs, put: async (owner, bytes) => (put.push(sha256(bytes)), store.blobs.put(owner, bytes)) },
+    }),
+  });
+  removeLater(fake);
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const cat = { type: 'file' as const, data: Buffer.from('cat').toString('base64'), mediaType: 'text/plain' };
+  const refused = await fake.swarm
+    .accept(at, { ...fakeEvent('one'), content: [cat] }, false)
+    .catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'E_INBOX_FULL', retryable: true });
+  // The room is that of the event as it would be written.
+  expect([put, checked]).toMatchObject([[], [{ content: [{ data: fileReferenceOf(sha256('cat')) }] }]]);
 });
 
 test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not reach the inbox', async () => {

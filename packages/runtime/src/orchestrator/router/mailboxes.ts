@@ -53,7 +53,7 @@ const MOST_WAITING = 10_000;
 const MOST_ACCEPTING = 1_000;
 
 export interface MailboxesDeps {
-  readonly inbox: Pick<Inbox, 'accept' | 'cancel' | 'handled'>;
+  readonly inbox: Pick<Inbox, 'accept' | 'checkRoom' | 'cancel' | 'handled'>;
   readonly blobs: Pick<Blobs, 'put' | 'use' | 'named' | 'size'>;
   readonly placement: Pick<Placement, 'claim'>;
   readonly instances: Instances;
@@ -140,7 +140,7 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       const pending = this.#instances.find(to)?.state.queue.find((queued) => queued.event.id === given.id);
       if (pending !== undefined) return { accepted: { accepted: true, duplicate: true, pending }, event: given };
       if (this.#instances.isAsleep(to)) await (this.#lastWoken = this.#lastWoken.then(nextTick));
-      const { event, digests } = await this.#storeFiles(to, given);
+      const { event, digests } = await this.#storeFiles(to, given, under);
       const accepted = await inbox.accept(to, event, under);
       // Only a hint, so nobody waits for it. The files of a second delivery may be others, which nothing names.
       if (digests.length > 0 && !accepted.duplicate) void this.#deps.blobs.named(to, digests).catch(() => undefined);
@@ -159,11 +159,14 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
     return checked.length === 0 ? others : { ...others, content: checked };
   }
 
-  /** Stores the files of an event, durably (invariant 7). */
-  async #storeFiles(to: AgentAddress, event: AgentEvent) {
+  /** Stores the files of an event, durably (invariant 7). An event that the inbox would refuse stores nothing. */
+  async #storeFiles(to: AgentAddress, event: AgentEvent, under: ConnectionFence | undefined) {
     if (event.content === undefined) return { event, digests: [] };
-    const limits = fileLimitsOf(this.#deps.currentPlan.value, to.agentName);
-    const { content, digests } = await takeContent(this.#deps.blobs, to, event.content, limits);
+    const { blobs, inbox, currentPlan } = this.#deps;
+    const limits = fileLimitsOf(currentPlan.value, to.agentName);
+    const { content, digests } = await takeContent(blobs, to, event.content, limits, (parts) =>
+      inbox.checkRoom(to, { ...event, content: parts }, under),
+    );
     return { event: { ...event, content }, digests };
   }
 

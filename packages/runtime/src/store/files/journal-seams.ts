@@ -14,8 +14,11 @@ import type { Directory } from '../readers.ts';
 const PREFIX = 'turn-';
 
 /** The only node accepts all input itself, so nobody has to be woken. */
-export function inboxOf(journal: Pick<Journal, 'accept' | 'cancel' | 'pendingEntries' | 'handled'>): Inbox {
+export function inboxOf(
+  journal: Pick<Journal, 'accept' | 'checkRoom' | 'cancel' | 'pendingEntries' | 'handled'>,
+): Inbox {
   return {
+    checkRoom: (instance, event) => journal.checkRoom(instance, event),
     accept: (instance, event) => journal.accept(instance, event),
     cancel: (instance, eventId, reason) => journal.cancel(instance, eventId, reason),
     pendingEntries: (instance) => journal.pendingEntries(instance),

@@ -52,6 +52,27 @@ test('the ids of the instances that were used last stay in memory, and those of 
   expect(reads.length).toBeGreaterThan(0);
 });
 
+test('the room for an event is checked without writing it', async () => {
+  const disk = SimulatedDisk.empty();
+  const written: string[] = [];
+  const fs = watched(disk, (operation) => {
+    if (!['read', 'stat', 'list', 'look'].includes(operation)) written.push(operation);
+  });
+  const journal = await open(fs, 1, { inboxEvents: 2, inboxBytes: 10_000 });
+  await journal.openInbox();
+  for (const id of ['a', 'b']) await journal.accept(at('one'), simpleEvent(id));
+  written.length = 0;
+  const long = { ...simpleEvent('c'), input: 'x'.repeat(10_000) };
+  for (const refused of [journal.checkRoom(at('one'), simpleEvent('c')), journal.checkRoom(at('two'), long)])
+    expect(await rejectionOf(refused)).toMatchObject({ code: 'E_INBOX_FULL', retryable: true });
+  // A second delivery needs no room.
+  await journal.checkRoom(at('one'), simpleEvent('a'));
+  await journal.checkRoom(at('two'), simpleEvent('c'));
+  expect(written).toEqual([]);
+  await runSimpleTurn(journal, at('one'), 'a');
+  await journal.checkRoom(at('one'), simpleEvent('c'));
+});
+
 test('after a deletion, the first event of a new conversation still reads nothing', async () => {
   const reads: string[] = [];
   const fs = watched(SimulatedDisk.empty(), (operation, file) => {

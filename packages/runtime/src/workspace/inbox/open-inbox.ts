@@ -7,7 +7,7 @@
  * instances: for an instance that was used lately it is one write.
  */
 import { dirname } from 'node:path';
-import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { StoreLimits } from '../limits.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { type HandledNumbers, NOTHING_HANDLED } from '../records/log-state.ts';
@@ -17,6 +17,7 @@ import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
 import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
+import { fullInbox, isFull } from './inbox-room.ts';
 import { segmentPath } from './inbox-segments.ts';
 import { type InputProgress, NO_PROGRESS, readProgress } from './input-progress.ts';
 import { type InstanceInbox, lostLine } from './instance-inbox.ts';
@@ -96,13 +97,17 @@ export class OpenInbox {
   }
 
   /** **Errors** — `E_INBOX_FULL`, retryable; `E_STORE_CORRUPT`; those of the disk. The event is then not accepted. */
-  async accept(address: AgentAddress, event: AgentEvent): Promise<Accepted> {
-    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
-    try {
-      return await this.#acceptFor(used, event);
-    } finally {
-      used.calls -= 1;
-    }
+  accept(address: AgentAddress, event: AgentEvent): Promise<Accepted> {
+    return this.#hold(address, (used) => this.#acceptFor(used, event));
+  }
+
+  /** Makes room for an event, or refuses it. Nothing is written. **Errors** — those of `accept`. */
+  checkRoom(address: AgentAddress, event: AgentEvent): Promise<void> {
+    return this.#hold(address, async (used) => {
+      const bytes = Buffer.byteLength(payloadText({ event }));
+      const isKnown = used.handled.has(event.id) || used.pending.has(event.id);
+      if (!isKnown && isFull(used, bytes)) await this.#makeRoom(used, bytes);
+    });
   }
 
   async #acceptFor(used: UsedInbox, event: AgentEvent): Promise<Accepted> {
@@ -116,26 +121,23 @@ export class OpenInbox {
     const payload = { event };
     const text = payloadText(payload);
     const bytes = Buffer.byteLength(text);
-    if (this.#isFull(used, bytes)) await this.#makeRoom(used, bytes);
-    const { seq } = await this.#append(used, payload, text);
-    return { accepted: true, duplicate: false, seq };
+    // Without a pause, if there is room: another event would count as not written yet.
+    if (isFull(used, bytes)) await this.#makeRoom(used, bytes);
+    return { accepted: true, duplicate: false, ...(await this.#append(used, payload, text)) };
   }
 
   /**
    * Marks a pending event as cancelled. Returns false when no pending event has this id. A second call changes nothing.
    * The limits of the inbox do not apply, because an event has at most one mark.
    */
-  async cancel(address: AgentAddress, eventId: string, reason: string): Promise<boolean> {
-    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
-    try {
+  cancel(address: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    return this.#hold(address, async (used) => {
       await used.pending.get(eventId)?.writing;
       const entry = await this.#findPending(used, eventId);
       if (entry === undefined || entry.cancelled !== undefined) return entry !== undefined;
       await this.#append(used, { cancels: entry.seq, reason });
       return true;
-    } finally {
-      used.calls -= 1;
-    }
+    });
   }
 
   /** Lists the pending events. `handled`: the handled input, if the caller knows it. */
@@ -143,13 +145,10 @@ export class OpenInbox {
     const inbox = this.contents.inboxes.get(keyOf(address));
     const isQuiet = !this.contents.lost && !this.place.old.has(address);
     if (isQuiet && (!inbox || inbox.isEmpty)) return [];
-    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
-    try {
-      used.inbox.commit(handled ?? (await readHandledNumbers(used.stored)));
-      return used.inbox.entries();
-    } finally {
-      used.calls -= 1;
-    }
+    return this.#hold(address, async ({ inbox: held, stored }) => {
+      held.commit(handled ?? (await readHandledNumbers(stored)));
+      return held.entries();
+    });
   }
 
   /** Notes that the commit of an event's turn is durable. `isTaken`: another turn took it. */
@@ -241,6 +240,16 @@ export class OpenInbox {
   get log(): InboxLog {
     if (!this.#log) throw new Error('the inbox log is not open');
     return this.#log;
+  }
+
+  /** Holds the instance while `act` runs, so that it is not forgotten. */
+  async #hold<Value>(address: AgentAddress, act: (used: UsedInbox) => Promise<Value>): Promise<Value> {
+    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
+    try {
+      return await act(used);
+    } finally {
+      used.calls -= 1;
+    }
   }
 
   /**
@@ -338,19 +347,10 @@ export class OpenInbox {
     return find();
   }
 
-  #isFull({ inbox, pending, stored: { limits } }: UsedInbox, bytes: number): boolean {
-    const { bytes: kept, queuedBytes } = inbox;
-    return pending.size >= limits.inboxEvents || kept + queuedBytes + bytes > limits.inboxBytes;
-  }
-
   async #makeRoom(used: UsedInbox, bytes: number): Promise<void> {
     used.inbox.commit(await readHandledNumbers(used.stored));
     await this.#settle(used.inbox);
-    if (!this.#isFull(used, bytes)) return;
-    const { address, bytes: kept } = used.inbox;
-    const whose = `agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)}`;
-    const message = `The inbox of ${whose} is full: ${used.pending.size} events waiting, ${kept} bytes`;
-    throw new GoondanError('E_INBOX_FULL', message, { retryable: true });
+    if (isFull(used, bytes)) throw fullInbox(used);
   }
 
   /** Finishes deletions that a crash interrupted: an instance without its folder is deleted. */

@@ -54,6 +54,10 @@ export class WorkspaceInbox {
     return this.#write(address, (inbox) => inbox.accept(address, event));
   }
 
+  checkRoom(address: AgentAddress, event: AgentEvent): Promise<void> {
+    return this.#write(address, (inbox) => inbox.checkRoom(address, event));
+  }
+
   cancel(address: AgentAddress, eventId: string, reason: string): Promise<boolean> {
     return this.#write(address, (inbox) => inbox.cancel(address, eventId, reason));
   }

@@ -58,6 +58,8 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
+  /** Refuses an event that `accept` would refuse for lack of room. **Errors** — those of `accept`. */
+  checkRoom(instance: AgentAddress, event: AgentEvent): Promise<void>;
   /** Like `read`, but skips damaged files, lists them in `problems` and returns the rest. */
   readIntact(instance: AgentAddress): Promise<IntactConversation>;
   /**
@@ -241,6 +243,7 @@ export async function openJournal(
       return { ...(await writer.snapshot()), lostStates: [], problems: [] };
     },
     accept,
+    checkRoom: (instance, event) => inbox.checkRoom(instance, event),
     async cancel(instance, eventId, reason) {
       await slots.known(instance)?.releaseUnused();
       return inbox.cancel(instance, eventId, reason);
