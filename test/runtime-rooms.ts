@@ -91,6 +91,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'lock',
     'records',
     'inbox',
+    'blobs',
     'archive',
     'history',
     'traces',

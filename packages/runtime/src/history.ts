@@ -53,6 +53,7 @@ export type {
   StoredLog,
 } from './store/conversation-log.ts';
 export type { AgentBlobs, BlobOwner, BlobReader, Blobs } from './store/blobs.ts';
+export type { LostFile } from './workspace/blobs/find-lost-files.ts';
 export type { Counters } from './store/counters.ts';
 export type { Claim, CounterWindow, Reservation, ReserveOutcome, WaitingReservation } from './counters/claim.ts';
 export type { Inbox } from './store/inbox.ts';

@@ -223,6 +223,50 @@ describe('gdn backup and gdn restore', () => {
   });
 });
 
+describe('Y-02 images and files of conversations', () => {
+  const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUg==', 'base64');
+  const digest = new Bun.CryptoHasher('sha256').update(picture).digest('hex');
+  const bytesIn = (root: string, workspace: string) => path(root, 'workspaces', workspace, 'blobs/data', digest);
+  const problemOf = async (root: string) => {
+    const { checks } = json(await gdn(`doctor --json --state-root ${root}`)) as {
+      checks: { name: string; status: string; detail: string }[];
+    };
+    const found = checks.find(({ name }) => name === 'files');
+    return [found?.status, found?.detail];
+  };
+
+  const damages: [string, (data: string) => void, string][] = [
+    ['missing with all others', (data) => rmSync(join(data, '../..'), { recursive: true }), 'is missing'],
+    ['missing', (data) => rmSync(data), 'is missing'],
+    ['damaged', (data) => writeFileSync(data, 'dog'), `is damaged: its bytes do not have the SHA-256 ${digest}`],
+  ];
+  test.each([...sampledCases(damages, 3)])(
+    'are in a backup and a restore; if they are %s, backup, restore and doctor say so',
+    async (_, damage, wrong) => {
+      writeFileSync(path('cat.png'), picture);
+      expect((await gdn('run bundle --trust --input look --file cat.png')).exitCode).toBe(0);
+      expect(await gdn('backup copies/whole')).toMatchObject({ stderr: '', exitCode: 0 });
+      expect(await gdn('restore copies/whole --state-root whole')).toMatchObject({ stderr: '', exitCode: 0 });
+      expect(readFileSync(bytesIn('whole', await workspaceOf(path('whole'))))).toEqual(picture);
+      const data = bytesIn('state', await workspaceOf(place.stateRoot));
+      damage(data);
+      const problem = `${data} ${wrong}; the conversation host~default names it`;
+      expect(await problemOf(place.stateRoot)).toEqual(['warning', problem]);
+      const backed = await gdn('backup copies/one --json');
+      expect(backed).toMatchObject({ stderr: `warn: ${problem}\n`, exitCode: 1 });
+      expect(JSON.parse(backed.stdout)).toMatchObject({ conversations: 1, problems: [problem] });
+      const restored = await gdn('restore copies/one --state-root elsewhere');
+      expect(restored).toMatchObject({
+        exitCode: 0,
+        stderr: `warn: The backup was made with this problem: ${problem}\n`,
+      });
+      // The same file, sent again, repairs it.
+      await gdn('run bundle --trust --input look --file cat.png');
+      expect((await problemOf(place.stateRoot))[0]).toBe('ok');
+    },
+  );
+});
+
 describe('an interrupted command', () => {
   const FOLDERS = 80;
   const TEXT = 'text'.repeat(1000);

@@ -15,8 +15,8 @@ export function addBackupCommand(program: GdnCommand): void {
     .description(
       'Copies all conversations of a swarm to a folder, with waiting inputs, approvals, dead letters, scratch folders, ' +
         'logs and traces. The swarm may run, and does not wait. The backup has every input that was accepted before the ' +
-        'command began. It does not have the files of the bundle. A damaged conversation is copied as it is; then a warning is printed ' +
-        'and the exit code is 1.',
+        'command began. It does not have the files of the bundle. A damaged conversation is copied as it is, as are its images and files; ' +
+        'then a warning is printed and the exit code is 1.',
     )
     .flockOption()
     .bundleOptions()

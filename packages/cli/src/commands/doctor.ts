@@ -10,7 +10,8 @@ export function addDoctorCommand(program: GdnCommand): void {
     .summary('check what this machine has and what is missing')
     .description(
       'Checks everything that a swarm needs on this machine, and suggests how to add what is missing. It names ' +
-        'keys but never shows them, and does not run the bundle. Exits with 3 when something essential is missing.',
+        'keys but never shows them, and does not run the bundle. It also reads the images and files that conversations ' +
+        'of the swarm name, and lists those that are missing or damaged. Exits with 3 when something essential is missing.',
     )
     .swarmOptions()
     .examples('gdn doctor')

@@ -13,7 +13,9 @@ import { GoondanError } from '@goondan/types';
 import { type BundleOptions, stateRootChoice } from '../common-options.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { placeOfSwarm } from '../swarm/reach-swarm.ts';
+import { openReader, type SwarmPlace } from '../swarm/swarm-place.ts';
 import { type Check, ok, warning } from './check.ts';
+import { checkFiles } from './check-files.ts';
 import { checkBun, checkGit, checkNode, checkNpm, checkSandbox } from './check-programs.ts';
 import { checkRunners } from './check-runners.ts';
 import { checkStateRoot } from './check-state-root.ts';
@@ -40,7 +42,7 @@ export async function examine(options: BundleOptions): Promise<readonly Check[]>
     sandbox,
     checkKeys(process.env),
     telemetry,
-    swarm,
+    ...swarm,
   ];
 }
 
@@ -59,19 +61,30 @@ export function checkKeys(environment: Readonly<Record<string, string | undefine
   return warning('keys', 'no key of a provider is set', suggestion);
 }
 
-async function checkSwarm(options: BundleOptions): Promise<Check> {
+/** Checks the swarm of the bundle, and the files of its conversations if it has ever run. */
+async function checkSwarm(options: BundleOptions): Promise<readonly Check[]> {
   const name = 'swarm';
   try {
-    const place = await placeOfSwarm(options);
+    const { swarm, ...place } = await placeOfSwarm(options);
     const status = await (await attachSwarm(place))?.status();
-    if (status === undefined) return ok(name, `"${place.swarm}" is not running`);
-    return ok(name, `"${status.swarm}" runs in process ${status.pid} since ${status.startedAt}`);
+    const files = await filesOf(place);
+    if (status === undefined) return [ok(name, `"${swarm}" is not running`), ...files];
+    return [ok(name, `"${status.swarm}" runs in process ${status.pid} since ${status.startedAt}`), ...files];
   } catch (error) {
     if (!GoondanError.is(error)) throw error;
     if (error.code !== 'E_BUNDLE_MISSING') {
-      return warning(name, `${error.code}: ${error.message}`, error.suggestion ?? 'See `gdn validate`.');
+      return [warning(name, `${error.code}: ${error.message}`, error.suggestion ?? 'See `gdn validate`.')];
     }
     if (options.bundle !== undefined) throw error;
-    return ok(name, 'no bundle in this folder');
+    return [ok(name, 'no bundle in this folder')];
+  }
+}
+
+async function filesOf(place: SwarmPlace): Promise<readonly Check[]> {
+  const store = await openReader({ ...place, warn: () => undefined });
+  try {
+    return (await store.directory.exists()) ? [await checkFiles(store.blobs)] : [];
+  } finally {
+    await store.close();
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
 import type { Query } from '../driver/repeat.ts';
+import { sha256 } from '@goondan/runtime/internal';
 import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
@@ -65,5 +66,34 @@ describe('Y-02 files in PostgreSQL', () => {
       long.length,
       true,
     ]);
+  });
+
+  test('bytes that are missing or damaged are found, with the conversations that name them', async () => {
+    const swarm = 'lost';
+    const blobs = postgresBlobs({ query, swarm });
+    const [cat, dog, cow] = ['cat', 'dog', 'cow'].map((name) => new TextEncoder().encode(name)) as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ];
+    const kept = await blobs.put(at('one'), cat);
+    const gone = await blobs.put(at('one'), dog);
+    const changed = await blobs.put(at('two'), cow);
+    await blobs.named(at('one'), [kept, gone]);
+    await blobs.named(at('two'), [changed]);
+    // Nothing names these yet.
+    await blobs.put(at('two'), bytes);
+    expect(await blobs.findLost()).toEqual([]);
+    await database.query(`delete from gdn_blob where swarm = $1 and digest = any ($2::text[])`, [
+      swarm,
+      [gone, sha256(bytes)],
+    ]);
+    await database.query(`update gdn_blob_piece set bytes = 'x' where swarm = $1 and digest = $2`, [swarm, changed]);
+    expect(await blobs.findLost()).toEqual([
+      { conversation: 'painter~one', digest: gone, problem: 'missing', place: `gdn_blob ${gone}` },
+      { conversation: 'painter~two', digest: changed, problem: 'damaged', place: `gdn_blob ${changed}` },
+    ]);
+    await blobs.put(at('three'), cow);
+    expect((await blobs.findLost()).map(({ digest }) => digest)).toEqual([gone]);
   });
 });

@@ -11,8 +11,8 @@
  *    pieces are replaced.
  */
 import type { AgentAddress } from '@goondan/types';
-import type { BlobOwner, Blobs } from '@goondan/runtime/history';
-import { damagedFile, sha256, unknownFile } from '@goondan/runtime/internal';
+import type { BlobOwner, Blobs, LostFile } from '@goondan/runtime/history';
+import { damagedFile, instanceFolderName, sha256, unknownFile } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { Query } from '../driver/repeat.ts';
 
@@ -38,10 +38,14 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     if (done.length === 0) throw new GoondanError('E_STORE_WRITE', `The pieces of the file ${digest} were removed.`);
   }
 
-  /** Returns true if the stored pieces have this digest. */
-  async function isSound(digest: string): Promise<boolean> {
+  function listNamed(): Promise<readonly NamedUse[]> {
+    return query<NamedUse>(NAMED_USES, [swarm]);
+  }
+
+  /** The database joins the pieces, so that no bytes travel. */
+  async function judge(digest: string): Promise<LostFile['problem'] | undefined> {
     const [row] = await query<{ readonly is_sound: boolean }>(IS_SOUND, [swarm, digest]);
-    return row?.is_sound === true;
+    return row === undefined ? 'missing' : row.is_sound ? undefined : 'damaged';
   }
 
   async function removeUnused(): Promise<void> {
@@ -55,7 +59,7 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     async put(owner, bytes) {
       const digest = sha256(bytes);
       const [row] = await query<{ readonly is_whole: boolean }>(BEGIN, [swarm, ...nameOf(owner), digest, bytes.length]);
-      if (row?.is_whole !== true || !(await isSound(digest))) await writePieces(digest, bytes);
+      if (row?.is_whole !== true || (await judge(digest)) !== undefined) await writePieces(digest, bytes);
       return digest;
     },
     async use(owner, digests) {
@@ -84,6 +88,20 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
       const [row] = await query<{ readonly size: number }>(SIZE, [swarm, digest]);
       return row?.size;
     },
+    async findLost() {
+      const problems = new Map<string, LostFile['problem']>();
+      for (const digest of new Set((await listNamed()).map((use) => use.digest))) {
+        const problem = await judge(digest);
+        if (problem !== undefined) problems.set(digest, problem);
+      }
+      if (problems.size === 0) return [];
+      // Listed again: the bytes of a conversation that was deleted meanwhile are not lost.
+      return (await listNamed()).flatMap(({ agent, key, digest }) => {
+        const problem = problems.get(digest);
+        const place = `gdn_blob ${digest}`;
+        return problem === undefined ? [] : [{ conversation: instanceFolderName(agent, key), digest, problem, place }];
+      });
+    },
     async release(owner) {
       await query(RELEASE, [swarm, ...nameOf(owner)]);
       await removeUnused();
@@ -98,6 +116,8 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     },
   };
 }
+
+type NamedUse = Readonly<{ agent: string; key: string; digest: string }>;
 
 /** No agent has an empty name, so an upload is never taken for a conversation. */
 function nameOf(owner: BlobOwner): readonly [agent: string, key: string] {
@@ -128,7 +148,6 @@ update gdn_blob set is_whole = true, size = $4 where swarm = $1 and digest = $2
   and (select count(*) from gdn_blob_piece where swarm = $1 and digest = $2 and part < $3) = $3
 returning 1 as done`;
 
-/** Joins the pieces in the database, so that no bytes travel. */
 const IS_SOUND = `
 select kept.size = length(joined.bytes) and encode(sha256(joined.bytes), 'hex') = kept.digest as is_sound
 from gdn_blob as kept, lateral (
@@ -196,6 +215,11 @@ const IS_FOUND = `(
   or exists (select from gdn_instance as row where ${SAME('row')} and ${HAS("coalesce(row.checkpoint, '')")})
   or exists (select from gdn_answer as row where ${SAME('row')} and ${HAS('row.reply')})
 )`;
+
+/** The uses of conversations, without those that nothing names yet. */
+const NAMED_USES = `
+select agent, key, digest from gdn_blob_use as used
+where swarm = $1 and agent <> '' and (named or ${IS_FOUND}) order by agent, key, digest`;
 
 /** Keeps the old uses whose bytes the conversation or its input names. */
 const NAME_FOUND = `update gdn_blob_use as used set named = true where ${LEFT_OVER} and ${IS_FOUND}`;

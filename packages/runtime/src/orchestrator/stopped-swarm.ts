@@ -3,14 +3,13 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
-import { readBackup, restoreFiles } from '../store/files/backup-files.ts';
+import { readBackup, type RestoredFiles, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { type ExportedLog, exportLog } from '../store/export/export-instance.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import { openExport, refuseUnused, type SwarmExport } from '../store/files/open-export.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
-import type { BackupProgress } from '../workspace/backup/backup-writer.ts';
 import type { BackupManifest } from '../workspace/backup/manifest.ts';
 import type { RestoreOptions } from '../workspace/backup/restore-workspace.ts';
 import type { DurableStoreOptions } from '../workspace/journal/durable-store.ts';
@@ -29,7 +28,7 @@ export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'w
 }
 
 /** A restored backup: its conversations, the time from which it is, and the damage that it has. */
-export interface RestoredSwarm extends BackupProgress, Pick<BackupManifest, 'conversations' | 'problems'> {
+export interface RestoredSwarm extends RestoredFiles, Pick<BackupManifest, 'conversations'> {
   readonly startedAt: Date;
 }
 
@@ -91,12 +90,12 @@ export async function restoreStoppedSwarm(
 ): Promise<RestoredSwarm> {
   const manifest = await readBackup(options.folder);
   const { stateRoot, workspaceId, swarm } = place;
-  const progress = await ownStopped(place, (placement) => {
+  const restored = await ownStopped(place, (placement) => {
     const target = { ...options, stateRoot, workspaceId, fence: () => placement.check() };
     return restoreFiles(manifest, target, { swarm, folder: followLinks(bundle) });
   });
-  const { conversations, startedAt, problems } = manifest;
-  return { ...progress, conversations, startedAt: new Date(startedAt), problems };
+  const { conversations, startedAt } = manifest;
+  return { ...restored, conversations, startedAt: new Date(startedAt) };
 }
 
 /**

@@ -3,6 +3,7 @@
  * reference.
  */
 import type { AgentAddress } from '@goondan/types';
+import type { LostFile } from '../workspace/blobs/find-lost-files.ts';
 
 /** The user of stored bytes: a conversation, or an upload whose conversation is not known yet. */
 export type BlobOwner = AgentAddress | { readonly upload: string };
@@ -27,6 +28,8 @@ export interface Blobs {
   get(digest: string): Promise<Uint8Array | undefined>;
   /** Returns the number of bytes; `undefined` when they are not stored. */
   size(digest: string): Promise<number | undefined>;
+  /** Finds bytes that a conversation names and that are missing or damaged. Reads all of them. */
+  findLost(): Promise<readonly LostFile[]>;
   /** Ends the uses of an owner that is gone, and removes the bytes that nobody uses any more. */
   release(owner: BlobOwner): Promise<void>;
   /** Lets a conversation use everything that another one uses. */
@@ -39,4 +42,4 @@ export interface Blobs {
 export type AgentBlobs = Pick<Blobs, 'put' | 'use' | 'named' | 'get' | 'size'>;
 
 /** The side of commands and Studio. */
-export type BlobReader = Pick<Blobs, 'get' | 'size'>;
+export type BlobReader = Pick<Blobs, 'get' | 'size' | 'findLost'>;

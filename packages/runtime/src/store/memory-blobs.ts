@@ -32,6 +32,7 @@ export function memoryBlobs(): Blobs {
     },
     named: async () => undefined,
     get: async (digest) => data.get(digest)?.slice(),
+    findLost: async () => [],
     size: async (digest) => data.get(digest)?.length,
     async release(owner) {
       uses.delete(nameOf(owner));

@@ -6,6 +6,7 @@ import { codedBundleFs } from '../../ports/coded-fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { type Backup, type BackupOptions, backUpWorkspace } from '../../workspace/backup/back-up-workspace.ts';
 import { unusableFolder } from '../../workspace/backup/backup-errors.ts';
+import { findLostRestored } from '../../workspace/backup/find-lost-copies.ts';
 import type { BackupProgress } from '../../workspace/backup/backup-writer.ts';
 import type { BackupManifest } from '../../workspace/backup/manifest.ts';
 import { readManifest, type RestoreOptions, restoreWorkspace } from '../../workspace/backup/restore-workspace.ts';
@@ -39,6 +40,9 @@ export async function backUpFiles(
   return backUpWorkspace(source, { ...options, folder });
 }
 
+/** A restored backup, and the damage that it has. */
+export interface RestoredFiles extends BackupProgress, Pick<BackupManifest, 'problems'> {}
+
 /** Reads the manifest of a backup. **Errors** — those of `readManifest`. */
 export function readBackup(folder: string): Promise<BackupManifest> {
   return readManifest(codedBundleFs(systemBundleFs), followLinks(folder));
@@ -54,13 +58,15 @@ export async function restoreFiles(
   manifest: BackupManifest,
   options: RestoreOptions,
   run: Required<Pick<SwarmRecord, 'swarm' | 'folder'>>,
-): Promise<BackupProgress> {
+): Promise<RestoredFiles> {
   const { stateRoot, workspaceId } = options;
   await refuseConversations({ stateRoot, workspaceId });
   const folder = followLinks(options.folder);
-  const progress = await restoreWorkspace(codedBundleFs(systemBundleFs), manifest, { ...options, folder });
+  const fs = codedBundleFs(systemBundleFs);
+  const progress = await restoreWorkspace(fs, manifest, { ...options, folder });
   await recordSwarm({ stateRoot, workspaceId, warn: () => undefined }, run);
-  return progress;
+  const lost = await findLostRestored(fs, workspaceFolder(stateRoot, workspaceId), manifest);
+  return { ...progress, problems: [...manifest.problems, ...lost] };
 }
 
 async function refuseConversations(location: JournalLocation): Promise<void> {

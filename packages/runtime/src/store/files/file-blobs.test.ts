@@ -136,6 +136,40 @@ test.each([
   expect(await disk.list(`${workspace}/blobs/data`)).toEqual([digest]);
 });
 
+test('Y-02 bytes that are missing or damaged are found, with the conversations that name them', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const opened = await open(disk, 1);
+  const { blobs, journal } = opened;
+  const data = `${workspace}/blobs/data`;
+  await accept(opened, at('one'), 'a', ['cat', 'dog']);
+  await accept(opened, at('two'), 'b', ['cat', 'cow']);
+  await blobs.put({ upload: 'under way' }, bytesOf('ant'));
+  // Nothing names these yet.
+  await blobs.put(at('one'), bytesOf('bee'));
+  expect(await blobs.findLost()).toEqual([]);
+  for (const name of ['ant', 'bee', 'cat']) await disk.remove(`${data}/${sha256(bytesOf(name))}`);
+  const cow = `${data}/${sha256(bytesOf('cow'))}`;
+  await (await disk.openFile(cow)).append(new Uint8Array([1]));
+  const cat = sha256(bytesOf('cat'));
+  const lost = await blobs.findLost();
+  expect(lost).toContainEqual({
+    conversation: 'conformance~one',
+    digest: cat,
+    problem: 'missing',
+    place: `${data}/${cat}`,
+  });
+  expect(lost.map(({ conversation, place, problem }) => `${conversation} ${problem} ${place}`).toSorted()).toEqual([
+    `conformance~one missing ${data}/${cat}`,
+    `conformance~two damaged ${cow}`,
+    `conformance~two missing ${data}/${cat}`,
+  ]);
+  await opened.admin.delete(at('one'), { force: true });
+  await blobs.put(at('three'), bytesOf('cat'));
+  expect((await blobs.findLost()).map(({ place }) => place)).toEqual([cow]);
+  await journal.close();
+});
+
 test('Y-02 100 files that are sent twice are stored once', async () => {
   const disk = SimulatedDisk.empty();
   await makeFolders(disk, simulatedLocation.stateRoot, workspace);

@@ -1,12 +1,5 @@
 /**
- * Stored bytes as files of a workspace:
- *
- * | path below `blobs/`       | holds                                                                   |
- * | ------------------------- | ----------------------------------------------------------------------- |
- * | `data/<sha256>`           | the bytes                                                               |
- * | `uses/<owner>/<sha256>`   | an empty file: the owner names these bytes                              |
- * | `….new` in `uses/<owner>` | the same, while nothing durable names the bytes yet                     |
- * | `data/<sha256>.removed`   | bytes that are about to be removed                                      |
+ * Stored bytes as files of a workspace; `workspace/blobs/blob-paths.ts` lists them.
  *
  * No lock is needed, although agent processes and the orchestrator write at the same time:
  * 1. A use is durable before the bytes are looked for or written.
@@ -19,24 +12,13 @@ import { sha256 } from '../../json/sha256.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { newUuid } from '../../ports/ids.ts';
-import {
-  blobsFolder,
-  inboxFolder,
-  instanceFolderName,
-  instancesFolder,
-  type JournalLocation,
-  workspaceFolder,
-} from '../../workspace/layout/instance-paths.ts';
+import { blobPaths, digestOfUse, isUse, lookForBytes, NEW, REMOVED, UPLOAD } from '../../workspace/blobs/blob-paths.ts';
+import { findLostFiles, readStoredDigest } from '../../workspace/blobs/find-lost-files.ts';
+import { readUses } from '../../workspace/blobs/read-uses.ts';
+import { instanceFolderName, type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFoldersBelow } from '../../workspace/layout/make-folders.ts';
 import type { BlobOwner, Blobs } from '../blobs.ts';
 import { damagedFile, unknownFile } from '../unknown-file.ts';
-import { findNamed } from './find-named.ts';
-
-const NEW = '.new';
-const REMOVED = '.removed';
-const UPLOAD = '.upload-';
-/** A name in the folder of an owner. Any other name is a draft that a crash left. */
-const USE = /^([0-9a-f]{64})(?:\.new)?$/;
 
 export interface FileBlobs extends Blobs {
   /** Lists the digests that a conversation uses. */
@@ -47,8 +29,7 @@ export interface FileBlobs extends Blobs {
 export function fileBlobs(location: JournalLocation, given: Fs = systemFs): FileBlobs {
   const fs = codedFs(given);
   const workspace = workspaceFolder(location.stateRoot, location.workspaceId);
-  const root = blobsFolder(workspace);
-  const [data, uses] = [`${root}/data`, `${root}/uses`];
+  const { root, data, uses } = blobPaths(workspace);
 
   /** Notes a use, durably. */
   async function note(owner: BlobOwner, digests: readonly string[]): Promise<void> {
@@ -104,12 +85,6 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     return used;
   }
 
-  /** Returns the first value that `look` finds: removed bytes may be moved back between two looks. */
-  async function lookFor<Value>(digest: string, look: (path: string) => Promise<Value>): Promise<Value> {
-    const path = `${data}/${digest}`;
-    return (await look(path)) ?? (await look(`${path}${REMOVED}`)) ?? look(path);
-  }
-
   /** Moves bytes back whose removal has begun. Does nothing when another process has moved them. */
   async function moveBack(digest: string): Promise<void> {
     const path = `${data}/${digest}`;
@@ -160,25 +135,12 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
   /** Keeps the uses of one owner that a file of the store names. */
   async function checkUses(owner: string): Promise<void> {
     const folder = `${uses}/${owner}`;
-    const listed = (await fs.list(folder)) ?? [];
-    const names = listed.filter((name) => USE.test(name));
-    for (const name of listed) if (!USE.test(name)) await fs.remove(`${folder}/${name}`);
-    const conversation = `${instancesFolder(workspace)}/${owner}`;
-    const hasFolder = (await fs.stat(conversation)) !== undefined;
-    const doubtful = hasFolder ? names.filter((name) => name.endsWith(NEW)) : names;
-    if (doubtful.length === 0) return;
-    const places = [conversation, inboxFolder(workspace)];
-    const found = owner.startsWith(UPLOAD) ? new Set() : await findNamed(fs, places, doubtful.map(digestOf));
-    let kept = names.length;
-    for (const name of doubtful) {
-      const digest = digestOf(name);
-      if (found.has(digest)) await fs.rename(`${folder}/${name}`, `${folder}/${digest}`);
-      else {
-        await fs.remove(`${folder}/${name}`);
-        kept -= 1;
-      }
+    const { named, left, drafts } = await readUses(fs, workspace, owner);
+    for (const name of [...drafts, ...left]) await fs.remove(`${folder}/${name}`);
+    for (const name of named) {
+      if (name.endsWith(NEW)) await fs.rename(`${folder}/${name}`, `${folder}/${digestOfUse(name)}`);
     }
-    if (kept === 0) await fs.removeFolder(folder);
+    if (named.length === 0) await fs.removeFolder(folder);
   }
 
   async function sweep(): Promise<void> {
@@ -216,11 +178,12 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
       }
     },
     async get(digest) {
-      const bytes = await lookFor(digest, (path) => fs.read(path));
+      const bytes = await lookForBytes(`${data}/${digest}`, (path) => fs.read(path));
       if (bytes !== undefined && sha256(bytes) !== digest) throw damagedFile(digest, `${data}/${digest}`);
       return bytes;
     },
-    size: async (digest) => (await lookFor(digest, (path) => fs.stat(path)))?.size,
+    size: async (digest) => (await lookForBytes(`${data}/${digest}`, (path) => fs.stat(path)))?.size,
+    findLost: () => findLostFiles({ fs, workspace, readDigest: (digest) => readStoredDigest(fs, workspace, digest) }),
     usedBy: (owner) => listUses(nameOf(owner)),
     release: (owner) => oneByOne(() => releaseName(nameOf(owner))),
     async share(from, to) {
@@ -237,9 +200,5 @@ function nameOf(owner: BlobOwner): string {
 }
 
 function digestsIn(names: readonly string[]): readonly string[] {
-  return names.flatMap((name) => USE.exec(name)?.[1] ?? []);
-}
-
-function digestOf(name: string): string {
-  return name.endsWith(NEW) ? name.slice(0, -NEW.length) : name;
+  return names.filter(isUse).map(digestOfUse);
 }

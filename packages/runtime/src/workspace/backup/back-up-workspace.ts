@@ -19,6 +19,7 @@ import type { BackupSource } from './backup-source.ts';
 import { type BackupProgress, BackupWriter } from './backup-writer.ts';
 import { copyInstance, withoutCopies } from './copy-instance.ts';
 import { copyTree, type TreeReport } from './copy-tree.ts';
+import { findLostCopies } from './find-lost-copies.ts';
 import { forEachAtMost } from './for-each-at-most.ts';
 import { type BackupHead, encodeManifest } from './manifest.ts';
 import { snapshotLog } from './snapshot-log.ts';
@@ -33,7 +34,7 @@ export interface BackupOptions extends Pick<BackupHead, 'version' | 'swarm'> {
 export interface Backup extends BackupProgress {
   readonly startedAt: Date;
   readonly conversations: number;
-  /** The damaged conversations and unreadable files, one line of text for each. */
+  /** The damaged conversations, their lost images and files, and unreadable files, one line of text for each. */
   readonly problems: readonly string[];
   /** The paths of links, sockets and pipes, which are not in the backup. */
   readonly skipped: readonly string[];
@@ -127,6 +128,7 @@ async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
         if ([firstFolder, firstFile, conversations, runFolder].includes(name)) continue;
         await copyTree(fs, writer, `${workspace}/${name}`, name, report);
       }
+      report.problems.push(...(await findLostCopies(source, writer)));
       return { count, report };
     }
     if (attempt >= ATTEMPTS) throw busyFiles(`${workspace}/${firstFolder}`, attempt);

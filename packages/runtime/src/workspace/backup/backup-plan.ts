@@ -17,6 +17,9 @@ export const firstFile = 'approvals.jsonl';
 
 export const conversations = 'instances';
 
+/** The folder with the bytes of images and files, which are checked when everything is copied. */
+export const bytesFolder = 'blobs/data';
+
 /** The folder of a running swarm, which is not copied. A restore accepts it, because earlier backups have it. */
 export const runFolder = 'run';
 

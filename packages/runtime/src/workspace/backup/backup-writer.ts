@@ -46,7 +46,7 @@ export class BackupWriter {
 
   constructor(
     private readonly fs: BundleFs,
-    private readonly root: string,
+    readonly root: string,
     private readonly signal: AbortSignal | undefined,
     private readonly onProgress: (progress: BackupProgress) => void = () => undefined,
   ) {}
@@ -66,6 +66,11 @@ export class BackupWriter {
 
   has(path: string): boolean {
     return this.#files.has(path);
+  }
+
+  /** Returns the SHA-256 of a file that was written; `undefined` for any other. */
+  digestOf(path: string): string | undefined {
+    return this.#files.get(path)?.sha256;
   }
 
   pathOf(path: string): string {

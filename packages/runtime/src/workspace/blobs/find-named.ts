@@ -26,6 +26,21 @@ export async function findNamed(
   return found;
 }
 
+/** The field of an image or a file in a line of JSON. In a text, its quotes would be escaped. */
+const FIELD = /"(?:image|data)":"blob:sha256-([0-9a-f]{64})"/g;
+
+/** Returns the digests of all images and files in the files of this folder. */
+export async function findReferences(fs: Pick<Fs, 'list' | 'read'>, folder: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const look = (bytes: Uint8Array) => {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (!buffer.includes(REFERENCE)) return;
+    for (const [, digest = ''] of buffer.toString('latin1').matchAll(FIELD)) found.add(digest);
+  };
+  await readTree(fs, folder, () => true, look);
+  return found;
+}
+
 /** Reads all files in pieces. Two pieces overlap, so that no reference is cut. */
 async function readTree(
   fs: Pick<Fs, 'list' | 'read'>,
@@ -48,7 +63,9 @@ async function readTree(
   }
 }
 
-const OVERLAP = fileReferenceOf('0'.repeat(64)).length;
+/** The bytes of the longest field. */
+const OVERLAP = `"image":"${fileReferenceOf('0'.repeat(64))}"`.length;
+const REFERENCE = fileReferenceOf('');
 
 /** Lists a folder; `undefined` when the path is a file or does not exist. */
 async function listFolder(fs: Pick<Fs, 'list'>, path: string): Promise<readonly string[] | undefined> {

@@ -1,0 +1,101 @@
+/** Finds the images and files that conversations name and whose bytes are missing or damaged. */
+import { Sha256 } from '../../json/sha256.ts';
+import type { Fs } from '../../ports/fs.ts';
+import { instancesFolder } from '../layout/instance-paths.ts';
+import { blobPaths, digestOfUse, lookForBytes, UPLOAD } from './blob-paths.ts';
+import { findReferences } from './find-named.ts';
+import { readUses } from './read-uses.ts';
+
+/** Bytes that a conversation names, and that cannot be read. */
+export interface LostFile {
+  /** The conversation, as its folder is called: `<agent>~<key>`. */
+  readonly conversation: string;
+  readonly digest: string;
+  readonly problem: 'missing' | 'damaged';
+  /** The file or the table where the bytes belong. */
+  readonly place: string;
+}
+
+export interface LostFilePlace {
+  readonly fs: Pick<Fs, 'list' | 'read' | 'stat'>;
+  readonly workspace: string;
+  /** Returns the SHA-256 of stored bytes; `undefined` when there are none. */
+  readonly readDigest: (digest: string) => Promise<string | undefined>;
+  /** The workspace that was copied, if `workspace` is a copy: conversations that it lost meanwhile do not count. */
+  readonly original?: string;
+}
+
+/** Reads all stored bytes that a conversation names, each once. **Errors** — those of reading. */
+export async function findLostFiles({
+  fs,
+  workspace,
+  readDigest,
+  original = workspace,
+}: LostFilePlace): Promise<LostFile[]> {
+  const known = new Map<string, LostFile['problem'] | undefined>();
+  const judge = async (digest: string) => {
+    if (!known.has(digest)) {
+      const found = await readDigest(digest);
+      known.set(digest, found === undefined ? 'missing' : found === digest ? undefined : 'damaged');
+    }
+    return known.get(digest);
+  };
+  const lost: LostFile[] = [];
+  for (const conversation of await listConversations(fs, workspace)) {
+    const own: LostFile[] = [];
+    for (const digest of await listNamed(fs, workspace, conversation)) {
+      const problem = await judge(digest);
+      const place = `${blobPaths(original).data}/${digest}`;
+      if (problem !== undefined) own.push({ conversation, digest, problem, place });
+    }
+    // Its bytes went with the conversation, if that was deleted meanwhile.
+    if (own.length > 0 && (await isThere(fs, original, conversation))) lost.push(...own);
+  }
+  return lost;
+}
+
+/** Returns one line of text: the place, what is wrong there, and the conversation. */
+export function describeLostFile({ conversation, place, problem, digest }: LostFile): string {
+  const wrong = problem === 'missing' ? 'is missing' : `is damaged: its bytes do not have the SHA-256 ${digest}`;
+  return `${place} ${wrong}; the conversation ${conversation} names it`;
+}
+
+/** Reads the SHA-256 of the bytes in a workspace, piece by piece. **Errors** — those of reading. */
+export function readStoredDigest(
+  fs: LostFilePlace['fs'],
+  workspace: string,
+  digest: string,
+): Promise<string | undefined> {
+  return lookForBytes(`${blobPaths(workspace).data}/${digest}`, async (path) => {
+    const hash = new Sha256();
+    for (let at = 0; ; at += PIECE_BYTES) {
+      const piece = await fs.read(path, at, PIECE_BYTES);
+      if (piece === undefined) return undefined;
+      hash.append(piece);
+      if (piece.length < PIECE_BYTES) return hash.digest();
+    }
+  });
+}
+
+const PIECE_BYTES = 1_048_576;
+
+/** Lists conversations with a folder, and those that only have input. */
+async function listConversations(fs: LostFilePlace['fs'], workspace: string): Promise<readonly string[]> {
+  const owners = ((await fs.list(blobPaths(workspace).uses)) ?? []).filter((name) => !name.startsWith(UPLOAD));
+  const folders = ((await fs.list(instancesFolder(workspace))) ?? []).filter((name) => !name.startsWith('.'));
+  return [...new Set([...owners, ...folders])].toSorted();
+}
+
+/** Lists the bytes that a conversation names. If the list of its uses is gone, its own files are searched. */
+async function listNamed(fs: LostFilePlace['fs'], workspace: string, conversation: string): Promise<readonly string[]> {
+  const { named, left } = await readUses(fs, workspace, conversation);
+  if (named.length > 0 || left.length > 0) return named.map(digestOfUse);
+  return [...(await findReferences(fs, `${instancesFolder(workspace)}/${conversation}`))];
+}
+
+async function isThere(fs: LostFilePlace['fs'], workspace: string, conversation: string): Promise<boolean> {
+  for (const folder of [instancesFolder(workspace), blobPaths(workspace).uses]) {
+    if ((await fs.stat(`${folder}/${conversation}`)) !== undefined) return true;
+  }
+  return false;
+}
