@@ -13,7 +13,7 @@ export interface FileLimits {
 
 /** The maximum number of parts of one input. */
 export const MOST_PARTS = 256;
-/** All files of one input together may have this many times the bytes of one file. */
+/** All files of one input, or of one result of a tool, together may have this many times the bytes of one file. */
 export const MOST_FILES_FULL = 2;
 const LONGEST_NAME = 255;
 const LONGEST_URL = 4_096;
@@ -39,7 +39,7 @@ export function checkSizes(parts: readonly ContentPart[], { maxFileBytes }: File
   if (sum <= maxFileBytes * MOST_FILES_FULL) return;
   throw new GoondanError(
     'E_FILE_SIZE',
-    `The files of the input have ${sum} bytes together; at most ${maxFileBytes * MOST_FILES_FULL} are allowed.`,
+    `The files have ${sum} bytes together; at most ${maxFileBytes * MOST_FILES_FULL} are allowed.`,
   );
 }
 

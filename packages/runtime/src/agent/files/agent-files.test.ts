@@ -241,6 +241,30 @@ describe('Y-02 a file that is too large', () => {
     expect((await agent.say('look')).text).toBe('E_FILE_SIZE');
   });
 
+  test('fails the tool whose files have more than twice the bytes of one file together', async () => {
+    const other = (word: string): ContentPart => ({ ...picture, image: Buffer.alloc(40, word).toString('base64') });
+    for (const [words, expected] of [
+      [['a', 'b'], 'done'],
+      [['a', 'b', 'c'], 'E_FILE_SIZE'],
+    ] as const) {
+      const agent = await scriptedAgent({
+        policy: { maxFileBytes: 40 },
+        script: [
+          { when: 'look', call: { tool: 'camera__shoot' } },
+          { say: expected === 'done' ? 'done' : '{{result.error.code}}' },
+        ],
+        extensions: [
+          extension('files', ({ tools }) => {
+            tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () =>
+              createToolContent(words.map((word) => other(word))),
+            );
+          }),
+        ],
+      });
+      expect((await agent.say('look')).text).toBe(expected);
+    }
+  });
+
   test('is refused in a message of a layer, and accepted with one byte less', async () => {
     for (const [maxFileBytes, code] of [
       [canary.length - 1, 'E_FILE_SIZE'],

@@ -92,9 +92,10 @@ export class AgentFiles {
     return this.takeOutput(output);
   }
 
-  /** Replaces bytes in the output of a tool, if it has the shape of content. */
+  /** Replaces bytes in the output of a tool, if it has the shape of content. **Errors** — `E_FILE_SIZE`. */
   takeOutput(output: JsonValue): JsonValue {
     if (!isToolContent(output)) return output;
+    checkSizes(output.value, this.limits());
     const value = this.#takeParts(output.value);
     // Safe: content parts are JSON, but TypeScript does not accept an interface as JSON.
     return value === output.value ? output : { type: 'content', value: value as unknown as JsonValue };
