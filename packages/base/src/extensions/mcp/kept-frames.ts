@@ -7,7 +7,7 @@ import { isObject } from '../../json/is-object.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 /** The maximum length of one message in characters. It is more than a server may send in one message. */
-export const LONGEST_FRAME = 16 * 1_024 * 1_024;
+export const LONGEST_FRAME = 40 * 1_024 * 1_024;
 
 /** The requests that a keeper passes on to its server. `connect` makes sure that the server is connected. */
 export const methods = [

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { testInProof } from '../../../../../test/samples.ts';
 import { register } from './register.ts';
 import { isAlive, ServerPlace, toolOf, until } from './testing/server-place.ts';
 
@@ -74,6 +75,15 @@ describe('the tools of a server', () => {
     expect(await call('fail')).toBe('E_MCP_TOOL it did not work');
     expect(await call('refuse')).toBe('E_MCP_CALL MCP server "files": not today.');
     expect(await call('hang')).toBe('E_MCP_TIMEOUT MCP server "files": no answer within 300 ms.');
+  });
+
+  testInProof('Y-02 return a file of 20 MiB, and with one byte more an error with a code', async () => {
+    place.setTools('picture');
+    const bytes = 20 * 1_024 * 1_024;
+    const shoot = (size: number) => ({ when: `^${size}$`, call: { tool: 'files__picture', args: { bytes: size } } });
+    await start({}, { script: [shoot(bytes), shoot(bytes + 1), { say: '{{result}}' }] });
+    expect((await agent.say(String(bytes))).text).toBe('[image, 20 MB]');
+    expect((await agent.say(String(bytes + 1))).text).toContain('E_FILE_SIZE');
   });
 
   test('run in parallel when they have no effects', async () => {

@@ -14,7 +14,7 @@ import type { LastWords } from './mcp-client.ts';
 import type { StdioTarget } from './server-target.ts';
 
 /** A message longer than this ends the connection. */
-const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
+const LONGEST_MESSAGE = 32 * 1_024 * 1_024;
 /** The maximum length of a line of the server's standard error. */
 const LONGEST_LINE = 2_000;
 /** The maximum number of lines of the server's standard error that are passed on; later lines are dropped. */

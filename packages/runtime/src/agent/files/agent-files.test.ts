@@ -241,6 +241,27 @@ describe('Y-02 a file that is too large', () => {
     expect((await agent.say('look')).text).toBe('E_FILE_SIZE');
   });
 
+  test.each([
+    [0, 'I see [image, 20 MB].'],
+    [1, 'E_FILE_SIZE'],
+  ])('is refused in the result of a tool at 20 MiB and %d more bytes', async (more, expected) => {
+    const image = Buffer.alloc(20 * 1_024 * 1_024 + more, 'the bytes of a cat ');
+    const agent = await scriptedAgent({
+      script: [
+        { when: 'look', call: { tool: 'camera__shoot' } },
+        { say: more === 0 ? 'I see {{result}}.' : '{{result.error.code}}' },
+      ],
+      extensions: [
+        extension('files', ({ tools }) => {
+          tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () =>
+            createToolContent([{ type: 'image', image, mediaType: 'image/png' }]),
+          );
+        }),
+      ],
+    });
+    expect((await agent.say('look')).text).toBe(expected);
+  });
+
   test('fails the tool whose files have more than twice the bytes of one file together', async () => {
     const other = (word: string): ContentPart => ({ ...picture, image: Buffer.alloc(40, word).toString('base64') });
     for (const [words, expected] of [

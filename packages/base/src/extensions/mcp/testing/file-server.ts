@@ -1,7 +1,8 @@
 /**
  * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. It lists the tools in the file, and reads the
  * file again on each call of `change`. The name of a tool determines what the tool does. `count` returns the number of
- * other calls, `tally` the number of its own calls and the process. `hold` is answered when `release` is called.
+ * other calls, `tally` the number of its own calls and the process. `hold` is answered when `release` is called, and `picture`
+ * returns an image of as many bytes as asked for.
  */
 import { readFileSync } from 'node:fs';
 
@@ -63,6 +64,10 @@ function call(id: number | string, name: string, args: Record<string, unknown>):
       return answer(id, text('released'));
     case 'grandchild':
       return answer(id, text(String(Bun.spawn(['sleep', '1000'], { stdin: 'ignore' }).pid)));
+    case 'picture': {
+      const data = Buffer.alloc(Number(args['bytes']), 'the bytes of a cat ').toString('base64');
+      return answer(id, { content: [{ type: 'image', mimeType: 'image/png', data }] });
+    }
     case 'environment':
       return answer(id, { content: [], structuredContent: { ...process.env } });
     case 'fail':
