@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSwarm, type Swarm } from '@goondan/runtime';
+import { testInProof } from '../../../test/samples.ts';
 import { fileReferenceOf } from '@goondan/types';
 import { openaiWire } from '../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../runtime/src/agent/model/providers/wire/wire-server.ts';
@@ -92,3 +93,35 @@ test('Y-02 S-01 files of a swarm in PostgreSQL', async () => {
     await swarm.stop({ graceMs: 1_000 });
   }
 }, 60_000);
+
+testInProof(
+  'Y-02 S-01 a file that one node accepts is read by the node that runs the turn',
+  async () => {
+    await using server = startWireServer(openaiWire);
+    server.answer(reply, reply);
+    const model = { provider: 'openai-compatible', model: 'local', endpoint: `${server.url}/v1` };
+    const agents = [{ agentName: 'painter', models: { 'Model/real': model } }];
+    const plan = { name: 'two', agents, policy: { spares: 0 } };
+    const token = await addToken(database, { name: 'two', scope: 'operate' });
+    const start = (node: string) =>
+      startOrchestrator({
+        plan,
+        stateRoot: join(stateRoot, node),
+        workspaceId: node,
+        cluster: { source: postgresSource({ address: made.address, swarm: 'two' }), node, token },
+      });
+    const [accepts, runs]: Swarm[] = [await start('accepts'), await start('runs')];
+    try {
+      // The second node owns the conversation from now on.
+      await runs?.ask({ input: 'hello' });
+      const cow = pictureOf('cow');
+      await accepts?.deliver({ input: 'look', content: [partOf(cow, 'cow.png')] });
+      while (server.requests.length < 2) await Bun.sleep(20);
+      expect(JSON.stringify(server.requests[1]?.body).includes(cow.toString('base64'))).toBe(true);
+      expect((await accepts?.instances())?.map(({ node }) => node)).toEqual(['runs']);
+    } finally {
+      for (const swarm of [accepts, runs]) await swarm?.stop({ graceMs: 1_000 });
+    }
+  },
+  60_000,
+);

@@ -4,12 +4,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileReferenceOf, textOf } from '@goondan/types';
+import { testInProof } from '../../../test/samples.ts';
 import { openaiWire } from './agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from './agent/model/providers/wire/wire-server.ts';
 import { connectSwarm } from './control/connect-swarm.ts';
 import type { Swarm } from './control/swarm.ts';
 import { sha256 } from './json/sha256.ts';
 import { startSwarm } from './start-swarm.ts';
+import { temporaryBundle } from './testing/temporary-bundle.ts';
 
 setDefaultTimeout(20_000);
 
@@ -163,6 +165,67 @@ describe('Y-02 a model gets the stored bytes', () => {
     },
   );
 });
+
+testInProof(
+  'Y-02 a retried dead letter and a process that hibernated have the files of the conversation',
+  async () => {
+    await using server = startWireServer(openaiWire);
+    const reply = { reply: { text: ['ok'], usage: { input: 1, output: 1, cached: 0 } } };
+    server.answer(reply, reply);
+    const bundle = temporaryBundle({
+      'goondan.yaml': `apiVersion: goondan.ai/v1
+kind: Model
+metadata: { name: real }
+spec: { provider: openai-compatible, model: local, endpoint: '${server.url}/v1' }
+---
+apiVersion: goondan.ai/v1
+kind: Extension
+metadata: { name: poison }
+spec: { entry: ./poison.ts }
+---
+apiVersion: goondan.ai/v1
+kind: Agent
+metadata: { name: painter }
+spec: { modelConfig: { modelRef: Model/real }, extensions: [Extension/poison] }
+---
+apiVersion: goondan.ai/v1
+kind: Swarm
+metadata: { name: studio }
+spec:
+  entryAgent: Agent/painter
+  agents: [Agent/painter]
+  policy: { spares: 0, idle: { hibernateAfterSeconds: 1 } }
+`,
+      'poison.ts': `import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+export function register({ pipeline }) {
+  pipeline.register('turn', async (ctx) => {
+    if (existsSync(join(import.meta.dirname, 'poisoned'))) process.kill(process.pid, 'SIGKILL');
+    return ctx.next();
+  });
+}
+`,
+      poisoned: '',
+    });
+    cleanups.push(() => bundle[Symbol.dispose]());
+    const swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot: newStateRoot() });
+    cleanups.push(() => swarm.stop({ graceMs: 0 }));
+    const png = Buffer.concat([Buffer.from('iVBORw0KGgo=', 'base64'), bytesOf(700_000)]);
+    const content = [{ type: 'image' as const, image: png, filename: 'cat.png' }];
+    const { eventId } = await swarm.deliver({ input: 'look', content });
+    while ((await swarm.deadLetters()).length === 0) await Bun.sleep(50);
+    expect(server.requests).toHaveLength(0);
+    rmSync(join(bundle.folder, 'poisoned'));
+    const painter = { agent: 'painter', instanceKey: 'default' };
+    expect(await swarm.retryDeadLetter({ ...painter, eventId })).toBe(true);
+    const isAsleep = async () => (await swarm.instances()).every(({ status }) => status === 'asleep');
+    while (server.requests.length === 0 || !(await isAsleep())) await Bun.sleep(50);
+    await swarm.ask({ input: 'and now?' });
+    const has = (body: unknown) => JSON.stringify(body).includes(png.toString('base64'));
+    expect(server.requests.map(({ body }) => has(body))).toEqual([true, true]);
+  },
+  60_000,
+);
 
 describe('Y-02 stored bytes live as long as a conversation names them', () => {
   test('they stay for a fork, and go with the last conversation', async () => {

@@ -1,7 +1,7 @@
 // Tests with real agents: `gdn replay` of turns that a real swarm ran. The tool writes a file when it is imported, and
 // another file when it runs.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplayReport } from '@goondan/runtime/history';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
@@ -209,16 +209,20 @@ describe('gdn replay', () => {
   beforeEach(enter);
   afterEach(leave);
 
-  test("calls no model and needs no key: the model's server gets no request", async () => {
+  test("Y-02 calls no model and needs neither a key nor the bytes of a file: the model's server gets no request", async () => {
     await using server = startWireServer(openaiWire);
     const usage = { input: 20, output: 3, cached: 0 };
     const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1\n  apiKey: { valueFrom: { env: MODEL_KEY } }`;
     await writeBundle({ model });
     const call = { id: 'c', name: 'weather__get', args: {} };
     server.answer({ reply: { text: ['I look.'], calls: [call], usage } }, { reply: { text: ['It rains.'], usage } });
-    const args = ['run', '--bundle', 'bundle', '--trust', '--input', 'weather'];
+    await place.write('', { 'cat.png': Buffer.from('iVBORw0KGgo=', 'base64').toString('latin1') });
+    const args = ['run', '--bundle', 'bundle', '--trust', '--input', 'weather', '--file', 'cat.png'];
     expect(await place.runWith({ env: { MODEL_KEY: 'a-key-of-a-model' } }, ...args)).toMatchObject({ exitCode: 0 });
     expect(server.requests).toHaveLength(2);
+    expect(JSON.stringify(server.requests[0]?.body)).toContain('data:image/png;base64,');
+    for (const name of readdirSync(join(place.stateRoot, 'workspaces')))
+      rmSync(join(place.stateRoot, 'workspaces', name, 'blobs'), { recursive: true });
     const { stdout, exitCode } = await gdn('replay', 'last');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
