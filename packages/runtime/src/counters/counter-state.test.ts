@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { samples } from '../../../../test/samples.ts';
-import type { Claim, CounterWindow } from './claim.ts';
+import { type Claim, counterLimits, type CounterWindow } from './claim.ts';
+import type { CounterState } from './counter-state.ts';
 import { CounterTable, isOver } from './counter-table.ts';
 
 const claim = (window: CounterWindow, amount: number, limit: number): Claim => ({
@@ -89,7 +90,32 @@ test('Y-07 a call counts for more than a minute, in whatever part of a second it
   }
 });
 
+test('Y-07 calls of the same second add up when they have ended', () => {
+  const { table, reserve } = openTable();
+  const calls = [reserve('minute', 1, 3), reserve('minute', 2, 3)];
+  for (const { reservation } of calls) table.end(reservation, [reservation.claims[0]?.amount ?? 0]);
+  expect(reserve('minute', 1, 3).outcome).toMatchObject({ status: 'refused', used: 3 });
+});
+
+test('Y-04 a swarm has a limited number of counters', () => {
+  const state: CounterState = { window: 'ever', spent: 0, held: {} };
+  const many = Array.from({ length: counterLimits.mostCounters }, (_, number) => [`c${number}`, state] as const);
+  const table = new CounterTable(openClock('2026-01-01T12:00:00Z'), many);
+  const reserve = (counter: string) => table.reserve({ id: counter, claims: [{ ...claim('ever', 1, 5), counter }] });
+  expect(() => reserve('new')).toThrow(expect.objectContaining({ code: 'E_COUNTER_LIMIT' }));
+  expect(reserve('c0').status).toBe('reserved');
+});
+
 describe('Y-04 a budget of a day', () => {
+  test('marks the first call above it on each day', () => {
+    const { clock, table } = openTable();
+    const marks = ['first', 'second', 'third'].map((id, index) => {
+      if (index === 2) clock.advance(61_000);
+      return table.reserve({ id, claims: [{ ...claim('day', 3, 2), isSoft: true }] });
+    });
+    expect(marks).toMatchObject([{ marked: [0] }, { marked: [] }, { marked: [0] }]);
+  });
+
   test('begins again at midnight, without what was raised and marked before', () => {
     const { clock, table, reserve } = openTable();
     table.raise({ counter: 'a', window: 'day' }, 5);
