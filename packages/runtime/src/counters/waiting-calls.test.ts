@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { samples } from '../../../../test/samples.ts';
 import { manualClock } from '../testing/manual-clock.ts';
+import type { ReserveOutcome } from './claim.ts';
 import { CounterTable } from './counter-table.ts';
 import { waitLimits, WaitingCalls } from './waiting-calls.ts';
 
@@ -28,7 +29,7 @@ function openLine(limit: number) {
     made.catch(() => undefined);
     return { made, end };
   };
-  return { clock, waiting, served, call };
+  return { clock, table, waiting, served, call };
 }
 
 /** Lets all promises settle. */
@@ -119,4 +120,36 @@ test('the time of the wait is returned', async () => {
   first.end();
   expect(await first.made).toBe(0);
   expect(await second.made).toBe(1_500);
+});
+
+test('a call that is called off during its attempt gives its reservation back', async () => {
+  const waiting = new WaitingCalls({ clock: manualClock() });
+  const attempt = Promise.withResolvers<ReserveOutcome>();
+  const off = new AbortController();
+  let released = 0;
+  const claims = [{ counter: 'places', window: 'call', amount: 1, limit: 1 }] as const;
+  const made = waiting.wait({
+    reservation: { id: 'a', claims, turnOf: 'a' },
+    limits: ['concurrent: 1 of Model/m'],
+    signal: off.signal,
+    reserve: () => attempt.promise,
+    release: () => void (released += 1),
+  });
+  off.abort(new Error('enough'));
+  attempt.resolve({ status: 'reserved', marked: [] });
+  expect(made).rejects.toThrow('enough');
+  await settle();
+  expect(released).toBe(1);
+});
+
+test('Y-07 a place that another node gave back is found, although nobody tells of it', async () => {
+  const { clock, table, served, call } = openLine(1);
+  call('a');
+  await settle();
+  call('b');
+  await settle();
+  table.drop(['places']);
+  await clock.advance(250);
+  await settle();
+  expect(served).toEqual(['a', 'b']);
 });

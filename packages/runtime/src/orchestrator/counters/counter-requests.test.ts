@@ -75,6 +75,33 @@ describe('the reservations of a process', () => {
     expect(order).toEqual(['a', 'abandoned', 'b']);
   });
 
+  test('Y-04 that the store makes while the process ends are ended, too', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { requests, ask, held } = open((store) => ({
+      async reserve(from, reservation) {
+        await gate.promise;
+        return store.reserve(from, reservation);
+      },
+    }));
+    expect(await ask(reserve('a'))).toBeUndefined();
+    requests.processGone(at);
+    await settle();
+    gate.resolve();
+    await settle();
+    expect(held()).toEqual([]);
+  });
+
+  test('Y-07 give their places at once to calls that wait', async () => {
+    const { requests, ask, held } = open();
+    const places = [{ ...claim, window: 'call' as const, limit: 1 }];
+    await ask({ kind: 'reserve', id: 'a', claims: places, limits: ['concurrent'] });
+    await ask({ kind: 'reserve', id: 'b', claims: places, limits: ['concurrent'] }, other);
+    expect(held()).toEqual(['a']);
+    requests.processGone(at);
+    await settle();
+    expect(held()).toEqual(['b']);
+  });
+
   test('that belong to a turn are ended with it, and its own counters are removed', async () => {
     const { requests, ask, swarm } = open();
     const own = { ...claim, scope: 'turn' as const };
@@ -113,6 +140,23 @@ test('a conversation has a limited number of reservations', async () => {
   for (let made = 0; made < requestLimits.mostReserved; made += 1) await ask(reserve(`${made}`, many));
   expect(await ask(reserve('more', many))).toMatchObject({ error: { code: 'E_COUNTER_LIMIT' } });
   expect(await ask(reserve('more', many), other)).toMatchObject({ status: 'reserved' });
+});
+
+test('refused calls and withdrawn waits are no reservations', async () => {
+  const { requests, ask } = open();
+  const [none, places] = [
+    [{ ...claim, limit: 0 }],
+    [{ ...claim, counter: 'places', window: 'call' as const, limit: 1 }],
+  ];
+  const waiting = (id: string): CounterRequest => ({ kind: 'reserve', id, claims: places, limits: ['concurrent'] });
+  await ask(waiting('first'), other);
+  for (let made = 0; made < requestLimits.mostReserved; made += 1) {
+    expect(await ask(reserve(`refused ${made}`, none))).toMatchObject({ status: 'refused' });
+    await ask(waiting(`waits ${made}`));
+    requests.heard(at, { type: 'counters.withdrawn', callId: `call ${2 * made + 2}` }, during);
+    await settle();
+  }
+  expect(await ask(reserve('fits'))).toMatchObject({ status: 'reserved' });
 });
 
 test('a call that waits is shown, and a withdrawn one leaves the line', async () => {
