@@ -1,9 +1,16 @@
 /** Tests `ctx.budgets` in resumed turns and in replays, and its mistakes. */
 import { describe, expect, test } from 'bun:test';
-import type { Budget, BudgetOutcome, ExtensionRegister } from '@goondan/types';
+import { type Budget, type BudgetOutcome, type ExtensionRegister, GoondanError, type ModelReply } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import { appendRest } from '../../testing/append-rest.ts';
+import { fakeApprover } from '../../testing/fake-approver.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
+import type { TurnRecord } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { Model } from '../model/model-port.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
+import { type CallCounters, ownCounters } from '../seams/counters.ts';
 
 const budget = (limit: number): Budget => ({ name: 'all', measure: 'calls', limit, scope: 'swarm' });
 
@@ -64,4 +71,130 @@ test('Y-04 a retried call counts again, because it reaches the provider again', 
   const { result } = await agent.say('go');
   expect(result.error?.message).toContain('2 of 2');
   expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, false]);
+});
+
+const address = { agentName: 'tested', instanceKey: 'default' };
+
+test('Y-04 a resumed turn does not reserve a call whose reply is recorded', async () => {
+  const written: TurnRecord[] = [];
+  const [first, second] = [memoryStore(), memoryStore()];
+  const append: typeof first.append = (...given) => {
+    written.push(...given[3]);
+    return first.append(...given);
+  };
+  const guarded = (limit: number) => ({ extensions: [extension('guard', guard(limit))] });
+  await (await scriptedAgent({ ...guarded(1), store: appendRest({ ...first, append }) })).say('go');
+  const replied = written.findIndex((record) => record.type === 'effect' && record.kind === 'model');
+  const { epoch } = await second.open(address, 'turn-event-1');
+  await second.append(address, epoch, 0, written.slice(0, replied + 1));
+  const resumed = await scriptedAgent({ ...guarded(0), store: second });
+  expect([(await resumed.say('go')).text, resumed.requests.length]).toEqual(['You said: go', 0]);
+});
+
+describe('Y-04 a budget of tokens counts everything that was reserved', () => {
+  const reply: ModelReply = {
+    content: [{ type: 'text', text: 'yes' }],
+    finishReason: 'stop',
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  };
+  const refuse = () => Promise.reject(new GoondanError('E_MODEL_FAILED', 'The provider failed.'));
+  const calls: readonly (readonly [what: string, generate: Model['generate'], isCounted: boolean])[] = [
+    [
+      'for a call that fails after it began to answer',
+      (request) => (request.onDelta?.({ type: 'text', text: 'y' }), refuse()),
+      true,
+    ],
+    ['for an answer without counts', () => Promise.resolve(reply), true],
+    ['but not for a call that the provider refused', refuse, false],
+  ];
+  test.each(calls)('%s', async (_, generate, isCounted) => {
+    const outcomes: BudgetOutcome[] = [];
+    const register: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register(
+        'model',
+        async (ctx) => {
+          outcomes.push(await ctx.budgets.reserve());
+          return ctx.next();
+        },
+        { budgets: [{ ...budget(5_000), measure: 'tokens' }] },
+      );
+    };
+    const agent = await scriptedAgent({ model: { generate }, extensions: [extension('guard', register)] });
+    await agent.say('one');
+    await agent.say('two');
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, !isCounted]);
+  });
+});
+
+describe('Y-04 the question about a budget', () => {
+  const asking: ExtensionRegister = ({ pipeline }) => {
+    pipeline.register(
+      'model',
+      async (ctx) => {
+        let outcome = await ctx.budgets.reserve();
+        if (!outcome.ok) await ctx.budgets.ask('small', { reason: 'More?' });
+        outcome = await ctx.budgets.reserve();
+        if (!outcome.ok) throw new Error('refused');
+        return ctx.next();
+      },
+      {
+        budgets: [
+          { ...budget(9), name: 'calls' },
+          { ...budget(10), name: 'small', measure: 'tokens' },
+        ],
+      },
+    );
+  };
+
+  test('asks for enough for the call that was refused', async () => {
+    const approver = fakeApprover(() => ({ decision: 'denied' }));
+    const agent = await scriptedAgent({ approver, extensions: [extension('asking', asking)] });
+    await agent.say('go');
+    const args = approver.questions[0]?.args;
+    expect(args).toMatchObject({ budget: 'small', limit: 10 });
+    // The answer of a model without a maximum is expected to have 4096 tokens.
+    expect(args?.['to']).toBeGreaterThan(4_096);
+  });
+
+  test('is about a budget that refused the call, and not about another one', async () => {
+    const approver = fakeApprover(() => ({ decision: 'approved' }));
+    const other: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register(
+        'model',
+        async (ctx) => {
+          await ctx.budgets.reserve();
+          await ctx.budgets.ask('large', { reason: 'More?' });
+          return ctx.next();
+        },
+        {
+          budgets: [
+            { ...budget(9), name: 'large' },
+            { ...budget(0), name: 'small' },
+          ],
+        },
+      );
+    };
+    const agent = await scriptedAgent({ approver, extensions: [extension('other', other)] });
+    expect((await agent.say('go')).result.error).toMatchObject({ code: 'E_APPROVAL_REQUEST' });
+    expect(approver.questions).toEqual([]);
+  });
+
+  test('raises the budget, but not in a replay', async () => {
+    const raised: unknown[] = [];
+    const own = ownCounters(systemClock, address);
+    const counters: CallCounters = {
+      ...own,
+      async reserve(reservation, signal) {
+        if (raised.length === 0) return { status: 'refused', claim: 1, used: 0, limit: 10 };
+        return own.reserve({ ...reservation, claims: [] }, signal);
+      },
+      raise: async (_, args) => void raised.push(args),
+    };
+    const params = { maxTokens: 100 };
+    const plan = { agentName: 'helper', models, params, extensions: [extension('asking', asking)] };
+    const approver = fakeApprover(() => ({ decision: 'approved' }));
+    const { result, start } = await recordInMemory(plan, ['go'], { approver, counters });
+    expect([result.error, raised.length]).toEqual([undefined, 1]);
+    expect(await replayTurn(plan, start)).toMatchObject({ others: 0, served: { budget: 2, approval: 1 } });
+  });
 });
