@@ -255,3 +255,45 @@ test('Y-02 bytes whose removal has begun can be used, and a draft of a use is no
   await disk.createNew(`${workspace}/blobs/uses/conformance~one/${digest}.new.draft`, new Uint8Array());
   expect(await blobs.usedBy(at('one'))).toEqual([digest]);
 });
+
+describe('Y-02 a sweep', () => {
+  const uses = `${workspace}/blobs/uses`;
+
+  test('keeps only uses of conversations that are there, and no drafts', async () => {
+    const disk = SimulatedDisk.empty();
+    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+    const opened = await open(disk, 1);
+    await accept(opened, at('one'), 'a', ['cat']);
+    // The deletion of this conversation was interrupted after its use was marked as named.
+    const gone = await opened.blobs.put(at('gone'), bytesOf('dog'));
+    await opened.blobs.named(at('gone'), [gone]);
+    await disk.createNew(`${workspace}/blobs/data/.draft`, new Uint8Array([1]));
+    await opened.admin.sweep();
+    expect(await storedOn(disk)).toEqual([sha256(bytesOf('cat'))]);
+    expect(await disk.list(`${workspace}/blobs/data`)).toHaveLength(1);
+    expect(await disk.list(uses)).toEqual(['conformance~one']);
+  });
+
+  test('ends uploads of an earlier process, also if the inbox names their bytes', async () => {
+    const disk = SimulatedDisk.empty();
+    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+    const opened = await open(disk, 1);
+    await opened.blobs.put({ upload: 'left' }, bytesOf('cat'));
+    await accept(opened, at('one'), 'a', ['cat']);
+    await opened.admin.sweep();
+    expect(await disk.list(uses)).toEqual(['conformance~one']);
+  });
+
+  test('finishes a removal, unless the bytes are used again', async () => {
+    const disk = SimulatedDisk.empty();
+    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+    const opened = await open(disk, 1);
+    await accept(opened, at('one'), 'a', ['cat']);
+    const unused = await opened.blobs.put({ upload: 'left' }, bytesOf('dog'));
+    for (const digest of [sha256(bytesOf('cat')), unused]) {
+      await disk.rename(`${workspace}/blobs/data/${digest}`, `${workspace}/blobs/data/${digest}.removed`);
+    }
+    await opened.admin.sweep();
+    expect(await disk.list(`${workspace}/blobs/data`)).toEqual([sha256(bytesOf('cat'))]);
+  });
+});
