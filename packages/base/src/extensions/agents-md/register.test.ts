@@ -159,3 +159,15 @@ describe('agents-md', () => {
     await tested.close();
   });
 });
+
+test('agents-md reads a file of the same length again when its time is another one, and only then', () => {
+  const finder = new InstructionFinder({ names: ['AGENTS.md'], parents: false, maxBytes: 100 });
+  const found = () => finder.find(workdir).files.map(({ text }) => text);
+  write(own, 'Be kind.');
+  expect(found()).toEqual(['Be kind.']);
+  write(own, 'Be calm.');
+  expect(found()).toEqual(['Be calm.']);
+  writeFileSync(join(place, own), 'Be fast.');
+  utimesSync(join(place, own), time, time);
+  expect(found()).toEqual(['Be calm.']);
+});

@@ -216,6 +216,60 @@ test('Y-02 no record is written before its bytes are stored', async () => {
   expect(order).toContain('named');
 });
 
+test('Y-02 no turn is committed before the bytes of its result are stored', async () => {
+  const order: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const kept = memoryBlobs();
+  const blobs: AgentBlobs = {
+    ...kept,
+    async put(owner, bytes) {
+      await gate.promise;
+      order.push('stored');
+      return kept.put(owner, bytes);
+    },
+  };
+  const store = memoryStore();
+  const noting: ConversationStore = { ...store, commit: (...given) => (order.push('named'), store.commit(...given)) };
+  const register: ExtensionRegister = ({ pipeline }) => {
+    pipeline.register('turn', async (ctx) => {
+      const result = await ctx.next();
+      setTimeout(gate.resolve, 20);
+      return { ...result, responseMessage: createUserMessage([picture], {}, { id: 'drawn' }) };
+    });
+  };
+  const agent = await scriptedAgent({ store: noting, blobs, extensions: [extension('draws', register)] });
+  await agent.say('look');
+  expect(order).toEqual(['stored', 'named']);
+});
+
+test('Y-02 bytes that could not be stored are stored with the next attempt', async () => {
+  const kept = memoryBlobs();
+  let isFull = true;
+  const put: AgentBlobs['put'] = (owner, bytes) =>
+    isFull ? Promise.reject(new Error('full')) : kept.put(owner, bytes);
+  const files = new AgentFiles({ ...kept, put }, { agentName: 'painter', instanceKey: 'default' }, () => ({
+    maxFileBytes: 1_000,
+  }));
+  files.takeContent([picture]);
+  expect(files.settle()).rejects.toThrow('full');
+  await Bun.sleep(0);
+  isFull = false;
+  files.takeContent([picture]);
+  await files.settle();
+  expect(await kept.size(sha256(canary))).toBe(canary.length);
+});
+
+test('Y-02 the bytes that are kept for model calls have a limit', async () => {
+  const large = new Uint8Array(40 * 1_024 * 1_024);
+  const asked: string[] = [];
+  const get = async (digest: string) => (asked.push(digest), large);
+  const files = new AgentFiles({ ...memoryBlobs(), get }, { agentName: 'painter', instanceKey: 'default' }, () => ({
+    maxFileBytes: 1_000,
+  }));
+  for (const digest of ['a', 'a', 'b', 'b', 'a']) await files.read(digest);
+  expect(asked).toEqual(['a', 'b', 'a']);
+});
+
 test('Y-02 a turn whose bytes cannot be stored is not committed', async () => {
   const full = new GoondanError('E_DISK_FULL', 'The disk is full.');
   const blobs: AgentBlobs = { ...memoryBlobs(), put: () => Promise.reject(full) };

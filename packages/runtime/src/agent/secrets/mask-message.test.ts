@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { AssistantPart, Message, ModelMessage } from '@goondan/types';
+import { type AssistantPart, fileReferenceOf, type Message, type ModelMessage } from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
 import { maskSecrets, noSecrets } from '../../log/mask-secrets.ts';
 import { maskMessage, maskMessageEvent, maskModelMessage } from './mask-message.ts';
 
@@ -33,6 +34,15 @@ describe('a message', () => {
     expect(maskModelMessage(image, mask)).toEqual({ role: 'user', content: [{ type: 'image', image: '***' }] });
     const plain: ModelMessage = { role: 'system', content: secret };
     expect(maskModelMessage(plain, mask)).toEqual({ role: 'system', content: '***' });
+  });
+
+  test('keeps the whole reference to a file, also if a part of it equals a secret', () => {
+    const image = fileReferenceOf(sha256('cat'));
+    const message: ModelMessage = { role: 'user', content: [{ type: 'image', image, filename: `${secret}.png` }] };
+    expect(maskModelMessage(message, maskSecrets([secret, image.slice(20, 40)]))).toEqual({
+      role: 'user',
+      content: [{ type: 'image', image, filename: '***.png' }],
+    });
   });
 
   test('stays valid when a secret equals a word of the format', () => {
