@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test';
 import { join } from 'node:path';
-import { type JsonObject, type ModelFailure, type ModelMessage } from '@goondan/types';
+import type { ExtensionRegister, JsonObject, ModelFailure, ModelMessage } from '@goondan/types';
 import { memoryStore } from '@goondan/runtime/history';
 import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import {
@@ -289,3 +289,54 @@ async function closedAddress(): Promise<string> {
   listener.stop(true);
   return url;
 }
+
+describe('Y-06 a model that has failed', () => {
+  const eager = { sticky: false, cooldownMs: 0 };
+
+  test('is asked again in the next step, and its takeover is over when it answers', async () => {
+    const a = {
+      ...scripted('a'),
+      options: { script: [{ fail: { message: 'down', failure: 'server', times: 1 } }, { say: 'I am a.' }] },
+    };
+    const b = { ...scripted('b'), options: { script: [{ call: { tool: 'clock__now' } }] } };
+    const clock: ExtensionRegister = ({ tools }) => {
+      tools.register({ name: 'clock__now', description: 'Tells the time.' }, () => 'noon');
+    };
+    const models = { 'Model/a': a, 'Model/b': b, 'Model/c': scripted('c') };
+    const tested = await start(models, eager, { extensions: [extension('clock', clock)] });
+    const { text, trace } = await tested.say('Hi');
+    expect([text, callsIn(trace)]).toEqual(['I am a.', ['Model/a', 'Model/b', 'Model/a']]);
+    expect(await tested.stateOf('model-fallback')).toEqual({ instead: {}, cooling: {} });
+  });
+
+  test('in a call by a layer has not failed in the call of the step', async () => {
+    const asking: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register('step', async (ctx) => {
+        await ctx.model.generate({ messages: [{ role: 'user', content: 'Hm?' }] });
+        return ctx.next();
+      });
+    };
+    const models = { 'Model/a': scripted('a', 'server'), 'Model/b': scripted('b'), 'Model/c': scripted('c') };
+    const tested = await start(models, eager, { extensions: [extension('asking', asking)] });
+    expect((await tested.say('Hi')).text).toBe('I am b.');
+  });
+
+  test('is not replaced if another layer has chosen it', async () => {
+    const choosing: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register(
+        'model',
+        (ctx) => {
+          ctx.modelRef = 'Model/c';
+          return ctx.next();
+        },
+        { priority: 2_000 },
+      );
+    };
+    const models = { 'Model/a': scripted('a'), 'Model/b': scripted('b'), 'Model/c': scripted('c', 'server') };
+    const policy = { maxStepRetries: 0 };
+    const tested = await start(models, {}, { policy, extensions: [extension('choosing', choosing)] });
+    const { result, trace } = await tested.say('Hi');
+    expect([result.error?.message, callsIn(trace)]).toEqual([expect.stringContaining('c is down'), ['Model/c']]);
+    expect(await tested.stateOf('model-fallback')).toBeUndefined();
+  });
+});
