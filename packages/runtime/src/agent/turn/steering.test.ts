@@ -119,6 +119,25 @@ describe('an input for a running turn', () => {
     expect(storyOf(await agent.messages())).toBe('go, assistant, tool');
   });
 
+  test('Y-08 is not taken when the limit of tokens is reached: it has a turn of its own', async () => {
+    const waiting = new WaitingInputs();
+    const usage = { inputTokens: 9, outputTokens: 1, totalTokens: 10 };
+    const generate = async (): Promise<ModelReply> => {
+      waiting.add(input('late', 2));
+      return { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage };
+    };
+    const agent = await scriptedAgent({ model: { generate }, policy: { maxTokensPerTurn: 10 } });
+    const { result } = await agent.say('go', { waiting });
+    expect([result.finishReason, waiting.taken]).toEqual(['text_response', []]);
+  });
+
+  test('Y-08 that comes again after it was taken does not wait', () => {
+    const waiting = new WaitingInputs();
+    waiting.took('again');
+    waiting.add(input('again', 2));
+    expect(waiting.next()).toEqual([]);
+  });
+
   test('Y-08 is not taken between the attempts of a step, whose tool calls may have no results', async () => {
     const waiting = new WaitingInputs();
     const failing = extension('failing', ({ pipeline }) => {

@@ -5,6 +5,7 @@ import { samples } from '../../../../../test/samples.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { stepInstance } from './instance-machine.ts';
 import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import { steer } from './steer-turn.ts';
 import { defaultSupervisionPolicy } from './supervision-policy.ts';
 
 const outcome: TurnOutcome = {
@@ -149,6 +150,17 @@ describe('an event for the running turn', () => {
     const asked = { ...event('n1'), replyTo: { target: 'b', correlationId: 'c' } };
     expect(instance.do({ type: 'work', seq: 2, event: asked })).toEqual(['turn.ahead n1']);
   });
+});
+
+test('Y-08 an event whose own turn was interrupted has a turn of its own', () => {
+  const driven = new Driven();
+  driven.work('a');
+  driven.start();
+  const queued = { seq: 2, event: event('now'), crashes: 0 };
+  expect(steer(driven.state, queued)).toHaveLength(1);
+  expect(steer(driven.state, { ...queued, crashes: 1 })).toEqual([]);
+  expect(steer(driven.state, { ...queued, isExcused: true })).toEqual([]);
+  expect(steer(driven.state, { ...queued, cancelled: 'enough' })).toEqual([]);
 });
 
 test('Y-08 every event ends once, whatever turns take, however often processes end', () => {
