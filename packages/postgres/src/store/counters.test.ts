@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { counterLimits } from '@goondan/runtime/internal';
 import { counterConformance } from '@goondan/runtime/testing';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { StoreAddress } from '../driver/address.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
 import type { NodePlacement } from '../nodes/placement.ts';
@@ -73,4 +74,136 @@ test('Y-04 a write of a node that was late changes nothing', async () => {
   await two.counters.settle(call('next'), [1]);
   expect(await two.counters.reserve(second, call('more'))).toMatchObject({ status: 'refused', used: 1 });
   await swarm.end();
+});
+
+/** Returns a database that runs `before` ahead of the first statement that writes states. */
+function meeting(database: Database, before: () => Promise<unknown>): Database {
+  let isFirst = true;
+  return {
+    listen: (...given) => database.listen(...given),
+    close: () => database.close(),
+    async query(statement, values, patience) {
+      if (isFirst && statement.includes('update gdn_counter')) {
+        isFirst = false;
+        await before();
+      }
+      return database.query(statement, values, patience);
+    },
+  };
+}
+
+const claimOf = (name: string, limit = 1) =>
+  ({ counter: JSON.stringify(['swarm', name]), window: 'ever', amount: 1, limit }) as const;
+
+describe('Y-04 a write of counters', () => {
+  test('changes nothing if another node has changed one of them since', async () => {
+    const swarm = made.make();
+    const two = await join(swarm, 'two', second);
+    // The rows exist, so that only their versions differ.
+    const both = { id: 'both', claims: [claimOf('a', 9), claimOf('b', 9)] };
+    await two.counters.reserve(second, both);
+    await two.counters.release(both);
+    const taken = { id: 'taken', claims: [claimOf('b')] };
+    const database = meeting(swarm.database, () => two.counters.reserve(second, taken));
+    const one = await join(swarm, 'one', first, database);
+    const late = { id: 'late', claims: [claimOf('a'), claimOf('b')] };
+    expect(await one.counters.reserve(first, late)).toMatchObject({ status: 'refused', claim: 1, used: 1 });
+    expect(await two.counters.reserve(second, { id: 'next', claims: [claimOf('a')] })).toMatchObject({
+      status: 'reserved',
+    });
+    await swarm.end();
+  });
+
+  test('needs the lease of the node, its own instance and the epoch of its claim', async () => {
+    const swarm = made.make();
+    const [one, two] = [await join(swarm, 'one', first), await join(swarm, 'two', second)];
+    const epoch = one.placement.epochOf(first);
+    const at = (node: string, asked: number) =>
+      new PostgresCounters(
+        { database: swarm.database, swarm: swarm.swarm, node, mayRepeat: () => true },
+        { epochOf: () => asked },
+      );
+    const reserve = (counters: PostgresCounters, id: string) =>
+      counters.reserve(first, { id, claims: [claimOf('a', 9)] }).then(
+        ({ status }) => status,
+        (error: unknown) => GoondanError.is(error) && error.code,
+      );
+    expect(await reserve(at(one.placement.id, epoch), 'own')).toBe('reserved');
+    expect(await reserve(at(one.placement.id, epoch + 1), 'epoch')).toBe('E_FENCED');
+    expect(await reserve(at(two.placement.id, epoch), 'owner')).toBe('E_FENCED');
+    await swarm.endLease(one.placement);
+    expect(await reserve(at(one.placement.id, epoch), 'lease')).toBe('E_FENCED');
+    await swarm.end();
+  });
+
+  test('that is refused for one instance is made for the others', async () => {
+    const swarm = made.make();
+    const { counters } = await join(swarm, 'one', first);
+    const outcomes = await Promise.allSettled([
+      counters.reserve(second, { id: 'other', claims: [claimOf('a', 9)] }),
+      counters.reserve(first, { id: 'own', claims: [claimOf('a', 9)] }),
+    ]);
+    expect(outcomes).toMatchObject([{ reason: { code: 'E_FENCED' } }, { value: { status: 'reserved' } }]);
+    await swarm.end();
+  });
+
+  test('that fails is told to all that wait for it, and close waits for it', async () => {
+    const swarm = made.make();
+    const database = meeting(swarm.database, () => Promise.reject(new Error('full')));
+    const { counters } = await join(swarm, 'one', first, database);
+    const ends: unknown[] = [];
+    const reserve = (id: string) =>
+      counters.reserve(first, { id, claims: [claimOf('a', 9)] }).then(
+        ({ status }) => ends.push(status),
+        (error: unknown) => ends.push(error),
+      );
+    void reserve('a');
+    void reserve('b');
+    await counters.close();
+    await Promise.resolve();
+    expect(ends).toMatchObject([{ message: 'full' }, { message: 'full' }]);
+    await reserve('c');
+    expect(ends.at(-1)).toBe('reserved');
+    await swarm.end();
+  });
+});
+
+describe('Y-04 rows of counters', () => {
+  test('are limited, and those of windows that are over make room', async () => {
+    const swarm = made.make();
+    const { counters } = await join(swarm, 'one', first);
+    const fill = `insert into gdn_counter (swarm, name) select $1, 'c' || n from generate_series(1, ${counterLimits.mostCounters}) as n`;
+    await swarm.database.query(fill, [swarm.swarm]);
+    const reserve = (name: string) => counters.reserve(first, { id: name, claims: [claimOf(name)] });
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(await reserve('new').catch((error: unknown) => error)).toMatchObject({ code: 'E_COUNTER_LIMIT' });
+    }
+    await swarm.database.query(
+      "update gdn_counter set keep_until = now() - interval '1 second' where swarm = $1 and name in ('c1', 'c2')",
+      [swarm.swarm],
+    );
+    // The rows that are over go with the first attempt, and the next one finds the room.
+    await reserve('new').catch(() => undefined);
+    expect(await reserve('new')).toMatchObject({ status: 'reserved' });
+    await swarm.end();
+  });
+
+  test('are kept for longer than anything in them counts', async () => {
+    const swarm = made.make();
+    const { counters } = await join(swarm, 'one', first);
+    const claims = [
+      { ...claimOf('ever'), counter: '["swarm","ever"]' },
+      { ...claimOf('day'), counter: '["swarm","day"]', window: 'day' as const },
+      { ...claimOf('minute'), counter: '["swarm","minute"]', window: 'minute' as const },
+      { ...claimOf('turn'), counter: '["turn","a","b","c","turn"]' },
+    ];
+    await counters.reserve(first, { id: 'a', claims });
+    const days = await swarm.database.query<{ name: string; days: number | null }>(
+      'select name, floor(extract(epoch from keep_until - now()) / 86400 + 0.5)::int as days from gdn_counter where swarm = $1',
+      [swarm.swarm],
+    );
+    const kept = Object.fromEntries(days.map((row) => [JSON.parse(row.name).at(-1), row.days]));
+    expect(kept).toEqual({ ever: null, day: 2, minute: 0, turn: 60 });
+    await swarm.end();
+  });
 });
