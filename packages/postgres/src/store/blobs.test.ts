@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, fileReferenceOf } from '@goondan/types';
 import type { Query } from '../driver/repeat.ts';
 import { sha256 } from '@goondan/runtime/internal';
 import { openDatabase } from '../driver/database.ts';
@@ -95,5 +95,63 @@ describe('Y-02 files in PostgreSQL', () => {
     ]);
     await blobs.put(at('three'), cow);
     expect((await blobs.findLost()).map(({ digest }) => digest)).toEqual([gone]);
+  });
+
+  test('bytes that get a use while their removal waits for it stay', async () => {
+    const swarm = 'slow use';
+    const blobs = postgresBlobs({ query, swarm });
+    const digest = await blobs.put({ upload: 'first' }, bytes);
+    // The use is written, and not committed, while the other statement looks for uses.
+    await query(`create function wait_for_test() returns trigger language plpgsql as $$
+      begin if new.swarm = 'slow use' then perform pg_sleep(0.5); end if; return new; end $$`);
+    await query(
+      'create trigger wait_for_test after insert on gdn_blob_use for each row execute function wait_for_test()',
+    );
+    const put = blobs.put(at('default'), bytes);
+    const sleeping =
+      "select 1 as one from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+    while ((await query(sleeping)).length === 0) await Bun.sleep(5);
+    await blobs.release({ upload: 'first' });
+    await put;
+    await query('drop trigger wait_for_test on gdn_blob_use');
+    expect(await blobs.get(digest)).toEqual(Buffer.from(bytes));
+  });
+
+  test('damaged bytes are refused, incomplete ones are not found, and pieces go with their bytes', async () => {
+    const swarm = 'damage';
+    const blobs = postgresBlobs({ query, swarm });
+    const digest = await blobs.put({ upload: 'one' }, bytes);
+    await query('update gdn_blob_piece set bytes = $2 where swarm = $1', [swarm, new Uint8Array([1])]);
+    expect(blobs.get(digest)).rejects.toMatchObject({ code: 'E_STORE_CORRUPT' });
+    await query('update gdn_blob set is_whole = false where swarm = $1', [swarm]);
+    expect(await blobs.size(digest)).toBeUndefined();
+    expect(blobs.use(at('default'), [digest])).rejects.toMatchObject({ code: 'E_FILE_UNKNOWN' });
+    await blobs.release({ upload: 'one' });
+    expect(await query('select part from gdn_blob_piece where swarm = $1', [swarm])).toEqual([]);
+  });
+
+  test('a sweep leaves uses that are not old, because their input is being accepted', async () => {
+    const blobs = postgresBlobs({ query, swarm: 'young' });
+    const digest = await blobs.put(at('new'), bytes);
+    await blobs.sweep();
+    expect(await blobs.size(digest)).toBe(bytes.length);
+  });
+
+  const own = 'swarm, agent, key';
+  test.each([
+    ['pending input', `gdn_inbox (${own}, seq, event_id, attempt, event) values ($1, $2, $3, 1, 'e', 'a', $4)`],
+    ['a frame of the log', `gdn_frame (${own}, seq, last, line) values ($1, $2, $3, 1, 1, $4)`],
+    ['the archive', `gdn_archive (${own}, seq, last, lines) values ($1, $2, $3, 1, 1, $4)`],
+    ['the base', `gdn_base (${own}, part, lines) values ($1, $2, $3, 1, $4)`],
+    ['the checkpoint', `gdn_instance (${own}, checkpoint) values ($1, $2, $3, $4)`],
+    ['an answer', `gdn_answer (${own}, event_id, seq, reply) values ($1, $2, $3, 'e', 1, $4)`],
+  ])('a sweep keeps bytes that %s names', async (place, row) => {
+    const swarm = `named by ${place}`;
+    const blobs = postgresBlobs({ query, swarm, leftOverMs: 0 });
+    const digest = await blobs.put(at('default'), bytes);
+    const { agentName, instanceKey } = at('default');
+    await query(`insert into ${row}`, [swarm, agentName, instanceKey, `{"data":"${fileReferenceOf(digest)}"}`]);
+    await blobs.sweep();
+    expect(await blobs.size(digest)).toBe(bytes.length);
   });
 });
