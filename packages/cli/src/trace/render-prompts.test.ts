@@ -162,10 +162,11 @@ test('no field of a record controls the terminal', () => {
 
 test('a failed call shows its error, and a call without a request the reason', () => {
   const { reply: _, ...rest } = call;
-  const error = { code: 'E_MODEL_FAILED', message: 'busy' };
+  const error = { code: 'E_MODEL_FAILED', message: 'busy\u001b[2J' };
   const unsent = [{ effect: '1/model', step: 1, modelRef: 'Model/claude', why: 'answered' } as const];
   const text = renderPrompts({ ...prompts({ ...rest, error }), unsent }, false, terminal);
-  expect(text).toContain('failed  E_MODEL_FAILED: busy\n');
+  expect(text).toContain('failed  E_MODEL_FAILED: busy');
+  expect(text).not.toContain('\u001b');
   expect(text).toEndWith(
     'step 1  Model/claude  1/model\nA layer answered in place of the model, so nothing was sent.\n',
   );

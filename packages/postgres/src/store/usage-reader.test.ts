@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
 import { defaultLimits, memoryBlobs } from '@goondan/runtime/internal';
-import type { AgentAddress } from '@goondan/types';
+import type { AgentAddress, TokenUsage } from '@goondan/types';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { openStore } from '../testing/open-store.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
@@ -67,6 +67,8 @@ test('Y-03 commits add to the ledger in their statement; reset, fork and deletio
     ['key', '', 2, 1_100, 6],
     ['key', 'memory', 2, 20, 6],
   ]);
+  // The open turn counts for its days only, too.
+  expect((await usage.read('2999-01-01')).spendings).toEqual([]);
   await admin.fork(instance, { as: 'fork' });
   await closeProcess();
   await admin.reset(instance);
@@ -83,6 +85,27 @@ test('Y-03 commits add to the ledger in their statement; reset, fork and deletio
     ['', 'memory', 3, 30, 9],
   ]);
   expect((await usage.read('2999-01-01')).spendings).toEqual([]);
+});
+
+test('Y-03 a count that a provider does not report leaves the sum as it is', async () => {
+  const swarm = 'unknown counts';
+  const { conversations, inbox } = openStore(database, swarm, { node: 'one' });
+  const counts: readonly Partial<TokenUsage>[] = [{ cacheWriteTokens: 3 }, {}, { cacheWriteTokens: 4 }];
+  for (const [number, more] of counts.entries()) {
+    const turnId = `turn-${number}`;
+    const source = { kind: 'cli', name: 'test' } as const;
+    const rest = { type: 'user.message', instanceKey: 'key', traceId: 'trace', createdAt: new Date(0) };
+    const event = { id: `${number}`, source, ...rest };
+    const { seq = 0 } = await inbox.accept(instance, event);
+    const { epoch } = await conversations.open(instance, turnId, { seq, event });
+    const value = { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, ...more } };
+    await conversations.append(instance, epoch, 0, [{ ...reply('0/model', 1), outcome: { ok: true, value } }]);
+    const result = { turnId, finishReason: 'text_response' } as const;
+    await conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+  }
+  const { spendings } = await openUsageReader(database, swarm).read();
+  expect(spendings).toMatchObject([{ calls: 3, usage: { totalTokens: 6, cacheWriteTokens: 7 } }]);
+  expect(spendings[0]?.usage).not.toHaveProperty('cachedInputTokens');
 });
 
 test('Y-03 a call counts once while turns are committed between the statements of the reader', async () => {
