@@ -7,6 +7,8 @@ import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { messagesOf, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { workspaceFolder } from '../layout/instance-paths.ts';
+import { readDeletedSpending } from './deleted-spending.ts';
 import { type Journal, openJournal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -79,6 +81,18 @@ test('Y-03 a reset keeps the money of the interrupted turn that it ends, and a f
   expect(await totalOf(next)).toEqual({ calls: 6, tokens: 3_103, conversations: 1 });
 });
 
+test('Y-03 a turn that is dropped, because nothing will resume it, keeps its money', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  // The turn has no event in the inbox.
+  const { epoch } = await journal.open(coder, 'turn-lost');
+  await journal.append(coder, epoch, 0, [reply('0/model', 100), { type: 'intent', key: '0/call', kind: 'tool' }]);
+  await journal.close();
+  const next = await open(disk, 2);
+  await runTurn(next, 'b', 1_000);
+  expect(await totalOf(next)).toEqual({ calls: 3, tokens: 1_101, conversations: 1 });
+});
+
 test('Y-03 a deleted conversation counts once, without its key, however its deletion was interrupted', async () => {
   const disk = SimulatedDisk.empty();
   const first = await open(disk);
@@ -118,4 +132,43 @@ test('Y-03 a day counts for 400 days, also before a checkpoint removes it', asyn
   const [last, after] = [await open(disk, 401), await open(disk, 402)];
   expect(await totalOf(last)).toEqual({ calls: 2, tokens: 101, conversations: 1 });
   expect(await totalOf(after)).toEqual({ calls: 0, tokens: 0, conversations: 0 });
+});
+
+test('Y-03 the file of deleted conversations has neither days that do not count nor folders that are gone', async () => {
+  const disk = SimulatedDisk.empty();
+  for (const life of [1, 402]) {
+    const journal = await open(disk, life);
+    await runTurn(journal, `in life ${life}`, 100);
+    await journal.delete(coder, { force: true });
+    await journal.close();
+  }
+  const { stateRoot, workspaceId } = simulatedLocation;
+  const machine = simulatedMachine(disk, 402);
+  const { spendings, folders } = await readDeletedSpending(machine, workspaceFolder(stateRoot, workspaceId));
+  expect(spendings.map(({ day, calls }) => [day, calls])).toEqual([['2027-02-07', 2]]);
+  expect(folders).toHaveLength(1);
+});
+
+test('Y-03 a conversation that is deleted while the ledger is read counts once', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await runTurn(journal, 'a', 100);
+  let isFirst = true;
+  const meeting: Fs = new Proxy(disk, {
+    get(of, name) {
+      const own: unknown = Reflect.get(of, name);
+      if (typeof own !== 'function') return own;
+      if (name !== 'list') return own.bind(of);
+      return async (path: string) => {
+        if (isFirst && path.endsWith('/instances')) {
+          isFirst = false;
+          await journal.delete(coder, { force: true });
+        }
+        return of.list(path);
+      };
+    },
+  });
+  const reader = await open(meeting, 2);
+  expect(await totalOf(reader)).toEqual({ calls: 2, tokens: 101, conversations: 0 });
+  expect(isFirst).toBe(false);
 });
