@@ -289,6 +289,15 @@ describe('a model without a schema mode', () => {
     expect(result.error?.code).toBe('E_TOOL_NAME');
   });
 
+  test('Y-01 an output that a layer returns has no effect, also if none is demanded', async () => {
+    const adds = extension('adds', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), output: 'mine' }));
+    });
+    const demanded = await say({ ...byTool(reply(finish(right))), extensions: [adds] });
+    const free = await say({ model: modelOf(false, reply(text('So.'))), extensions: [adds] });
+    expect([demanded.result.output, free.result.output]).toEqual([right, undefined]);
+  });
+
   test('Y-01 only the model gives the answer, and only if one is demanded', async () => {
     const results: unknown[] = [];
     const layer = extension('layer', ({ pipeline }) => {
