@@ -374,3 +374,15 @@ async function untilLocked(swarm: string): Promise<void> {
     await Bun.sleep(5);
   }
 }
+
+test('Y-02 a deletion leaves files that nothing names yet, because another node may be accepting their input', async () => {
+  const { admin, blobs, runTurn, closeProcess } = openSwarm();
+  await runTurn('a');
+  const [named, fresh] = ['cat', 'dog'].map((text) => new TextEncoder().encode(text));
+  const digest = await blobs.put(instance, named ?? new Uint8Array());
+  await blobs.named(instance, [digest]);
+  const unnamed = await blobs.put(instance, fresh ?? new Uint8Array());
+  await closeProcess();
+  await admin.delete(instance, { force: true });
+  expect([await blobs.size(digest), await blobs.size(unnamed)]).toEqual([undefined, 3]);
+});
