@@ -1,7 +1,12 @@
 import { bundleFolder, type BundleOptions, numberUpTo } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
 
-type StudioOptions = BundleOptions & { readonly port?: number; readonly host?: string; readonly open: boolean };
+type StudioOptions = BundleOptions & {
+  readonly port?: number;
+  readonly host?: string;
+  readonly open: boolean;
+  readonly prices?: string;
+};
 
 export function addStudioCommand(program: GdnCommand): void {
   const command = program
@@ -16,9 +21,14 @@ export function addStudioCommand(program: GdnCommand): void {
     )
     .option('--port <number>', 'the port (default: a free one)', numberUpTo(65_535))
     .option('--host <address>', 'only 127.0.0.1 and localhost: Studio listens on this machine only')
+    .option('--prices <file>', 'show the cost of model calls, at the prices of this file (YAML or JSON)')
     .option('--no-open', 'print the link without starting a browser')
     .swarmOptions()
-    .examples('gdn studio', 'gdn studio my-swarm --port 4100 --no-open')
+    .examples(
+      'gdn studio',
+      'gdn studio my-swarm --port 4100 --no-open',
+      'gdn studio my-swarm --prices prices/models.yaml',
+    )
     .readsBundle('look')
     .runs(async ({ port, host, open, ...options }: StudioOptions, terminal, folder?: string) => {
       if (host !== undefined && !loopback.includes(host)) {

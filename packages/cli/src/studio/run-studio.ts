@@ -1,4 +1,5 @@
 /** `gdn studio`: serves the page until it is interrupted. */
+import { loadPrices } from '@goondan/runtime/bundle';
 import type { BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readVersion } from '../read-version.ts';
@@ -11,13 +12,19 @@ import { serveStudio, type Studio } from './serve-studio.ts';
 
 /**
  * Resolves after a stop signal. `opensBrowser`: opens a browser, if there is one. **Errors** — those of `openSwarm` and
- * `serveStudio`; `E_STATE_ROOT`.
+ * `serveStudio`; `E_STATE_ROOT`, `E_PRICES_FILE`.
  */
 export async function runStudio(
-  request: BundleOptions & { readonly port?: number; readonly opensBrowser: boolean },
+  request: BundleOptions & {
+    readonly port?: number;
+    readonly opensBrowser: boolean;
+    /** The path of a price file. */
+    readonly prices?: string;
+  },
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { port, opensBrowser, json = false, ...options } = request;
+  const { port, opensBrowser, json = false, prices: priceFile, ...options } = request;
+  const prices = priceFile === undefined ? undefined : loadPrices(priceFile);
   const stateRoot = readableStateRoot(options);
   const opened = await openSwarm(options, terminal.printError);
   const ended = Promise.withResolvers<StopSignal>();
@@ -28,6 +35,7 @@ export async function runStudio(
     report: terminal.printError,
     ...(options.cluster && { cluster: options.cluster }),
     ...(opened && { opened }),
+    ...(prices && { prices }),
     ...(port !== undefined && { port }),
   });
   try {

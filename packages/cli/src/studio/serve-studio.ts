@@ -8,7 +8,7 @@
  * 4. No code of a bundle runs, and no address becomes a file path.
  */
 import { type Clock, systemClock } from '@goondan/runtime/internal';
-import { GoondanError } from '@goondan/types';
+import { GoondanError, type Prices } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { answerApi } from './api/answer-api.ts';
@@ -32,6 +32,8 @@ export interface StudioOptions {
   /** The version of this `gdn`. */
   readonly version: string;
   readonly opened?: OpenedSwarm;
+  /** The prices of model calls; without them, no cost is shown. */
+  readonly prices?: Prices;
   /** The port to listen on; a free port when absent. */
   readonly port?: number;
   /** The token of the link; random when absent. */
@@ -57,13 +59,14 @@ export interface Studio {
 
 /** **Errors** — `E_STUDIO_PAGE`, `E_STUDIO_PORT`. */
 export function serveStudio(options: StudioOptions): Studio {
-  const { stateRoot, cluster, version, opened, clock = systemClock, report, page = readPageFiles() } = options;
+  const { stateRoot, cluster, version, opened, prices, clock = systemClock, report, page = readPageFiles() } = options;
   const streams = new StreamRoom();
   const warn = warnOnce(report);
   const host: StudioHost = {
     ...{ stateRoot, version, clock, streams, warn, reads: new SharedReads() },
     upgrade: (request, socket) => server.upgrade(request, { data: socket }),
     ...(opened && { opened }),
+    ...(prices && { prices }),
     ...(cluster && { cluster }),
   };
   const server = listen(options.port ?? 0, (request) => answer(request));

@@ -1,5 +1,6 @@
 import type { DurableStoreOptions } from '@goondan/runtime/history';
 import type { Clock } from '@goondan/runtime/internal';
+import type { Prices } from '@goondan/types';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
@@ -13,6 +14,8 @@ export interface StudioHost {
   readonly cluster?: ClusterAccess;
   readonly version: string;
   readonly opened?: OpenedSwarm;
+  /** The prices of model calls; without them, no cost is shown. */
+  readonly prices?: Prices;
   readonly reads: SharedReads;
   readonly streams: StreamRoom;
   /** Upgrades the request to this WebSocket; returns false when the request is not an upgrade. */

@@ -1,4 +1,4 @@
-/** Shows the model calls and tokens that a swarm has spent, summed up by a fact that the person chooses. */
+/** Shows the model calls and tokens that a swarm has spent, and their cost, summed up by a fact that the person chooses. */
 import type { UsageView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { addressOf } from '../server/ask-server.ts';
@@ -28,13 +28,15 @@ export function Usage({ workspaceId, version }: { readonly workspaceId: string; 
   );
 }
 
-export function UsageTable({ usage: { by, rows, total, problems = [] } }: { readonly usage: UsageView }) {
+export function UsageTable({ usage }: { readonly usage: UsageView }) {
+  const { by, rows, total, currency, unpriced = [], problems = [] } = usage;
+  const heads = [by, 'calls', 'input', 'output', 'from cache', 'to cache'];
   return (
     <>
       <table className="turns usage" aria-label={`Usage by ${by}`}>
         <thead>
           <tr>
-            {[by, 'calls', 'input', 'output', 'from cache', 'to cache'].map((head) => (
+            {[...heads, ...(currency === undefined ? [] : ['cost'])].map((head) => (
               <th key={head} className="quiet" scope="col">
                 {head}
               </th>
@@ -43,11 +45,14 @@ export function UsageTable({ usage: { by, rows, total, problems = [] } }: { read
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Counts key={nameOf(row)} name={nameOf(row)} sum={row} />
+            <Counts key={nameOf(row)} name={nameOf(row)} sum={row} currency={currency} />
           ))}
-          {rows.length > 1 && <Counts name="total" sum={total} />}
+          {rows.length > 1 && <Counts name="total" sum={total} currency={currency} />}
         </tbody>
       </table>
+      {unpriced.length > 0 && (
+        <p className="quiet">The price file has no price, or not all prices, of {unpriced.join(', ')}.</p>
+      )}
       {problems.map((problem) => (
         <p key={problem} className="bad">
           Not counted: {problem}
@@ -57,7 +62,14 @@ export function UsageTable({ usage: { by, rows, total, problems = [] } }: { read
   );
 }
 
-function Counts({ name, sum: { calls, usage } }: { readonly name: string; readonly sum: UsageView['total'] }) {
+interface CountsProps {
+  readonly name: string;
+  readonly sum: UsageView['total'];
+  readonly currency: string | undefined;
+}
+
+function Counts({ name, sum, currency }: CountsProps) {
+  const { calls, usage } = sum;
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
   return (
     <tr>
@@ -67,8 +79,16 @@ function Counts({ name, sum: { calls, usage } }: { readonly name: string; readon
       <td>{outputTokens}</td>
       <td>{cachedInputTokens}</td>
       <td>{cacheWriteTokens}</td>
+      {currency !== undefined && <td>{costText(sum, currency)}</td>}
     </tr>
   );
+}
+
+/** Returns the known cost, and the number of calls without a known price, which are not guessed. */
+function costText({ cost, unpricedCalls }: UsageView['total'], currency: string): string {
+  const known = cost === undefined ? [] : [`${cost.toFixed(4)} ${currency}`];
+  const unknown = unpricedCalls === undefined ? [] : [`${unpricedCalls} unpriced`];
+  return [...known, ...unknown].join(' + ');
 }
 
 function nameOf({ agent, instanceKey, provider, model, day, extension }: UsageView['rows'][number]): string {

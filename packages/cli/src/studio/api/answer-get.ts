@@ -87,7 +87,7 @@ function usage(host: StudioHost, place: SwarmPlace, url: URL): Promise<UsageView
   const by = groupings.find((each) => each === asked);
   if (by === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', `Usage has no "${asked}": ${groupings.join(', ')}.`);
   return host.reads.run(keyOf('usage', place, by), async () =>
-    reportUsage(await (await openReader(place)).usage.read(), { by }),
+    reportUsage(await (await openReader(place)).usage.read(), { by, prices: host.prices }),
   );
 }
 
