@@ -6,6 +6,9 @@ import type { WorkspaceView } from '@goondan/cli/studio';
 import type { Browser, Page, Request } from 'playwright-core';
 import { sampleStep, testInProof } from '../../../test/samples.ts';
 import { commitChangeset } from '../../cli/src/testing/commit-changeset.ts';
+import { AnthropicCache } from '../../runtime/src/agent/model/providers/wire/anthropic-cache.ts';
+import { anthropicCase } from '../../runtime/src/agent/model/providers/wire/provider-cases.ts';
+import { startWireServer, type WireServer } from '../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
@@ -537,6 +540,166 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
   });
 });
 
+/**
+ * A desk that asks a clerk, who answers with a schema. A layer changes the system prompt of the desk for its third
+ * question. The prompts are long enough to be cached.
+ */
+const counted = (endpoint: string) => ({
+  'goondan.yaml': [
+    `kind: Model, metadata: { name: claude }, spec: { provider: anthropic, model: ${anthropicCase.model}, apiKey: key, endpoint: "${endpoint}/v1" }`,
+    'kind: Model, metadata: { name: script }, spec: { provider: scripted, model: script, options: { script: [{ say: Yes. }] } }',
+    `kind: Agent, metadata: { name: desk }, spec: { modelConfig: { modelRef: Model/claude }, prompt: { system: ${'Be brief. '.repeat(500)} },
+      tools: [Tool/agents], extensions: [Extension/greeter] }`,
+    `kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/claude }, prompt: { system: ${'Be exact. '.repeat(500)} },
+      output: { schema: { type: object, properties: { city: { type: string } }, required: [city] } } }`,
+    'kind: Agent, metadata: { name: porter }, spec: { modelConfig: { modelRef: Model/script } }',
+    'kind: Extension, metadata: { name: greeter }, spec: { entry: ./greeter.ts }',
+    `kind: Swarm, metadata: { name: hotel }, spec: { entryAgent: Agent/desk, agents: [Agent/desk, Agent/clerk, Agent/porter],
+      policy: { spares: 0, maxFileBytes: 1000 } }`,
+  ]
+    .map((resource) => `{ apiVersion: goondan.ai/v1, ${resource} }\n`)
+    .join('---\n'),
+  'greeter.ts': `export function register({ pipeline }) {
+    pipeline.register('model', (ctx) => {
+      if (JSON.stringify(ctx.messages.at(-1)).includes('Third'))
+        ctx.messages = [{ role: 'system', content: 'Greet.' }, ...ctx.messages.slice(1)];
+      return ctx.next();
+    });
+  }`,
+});
+const priced = `currency: USD
+models:
+  - { provider: anthropic, model: ${anthropicCase.model}, input: 1000, output: 2000, cacheRead: 100, cacheWrite: 3000, source: invented, date: 2026-11-17 }
+`;
+
+describe.skipIf(!hasChromium)('Studio with a provider', () => {
+  const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  let server: WireServer;
+  let studio: StudioPlace;
+  let page: Page;
+  /** The tokens of each request, as the server counted them. */
+  const tokens: Tokens[] = [];
+  const isClerk = (_: Tokens, at: number) => at === 1;
+  const isDesk = (each: Tokens, at: number) => !isClerk(each, at);
+
+  beforeAll(async () => {
+    const cache = new AnthropicCache(1);
+    server = startWireServer(anthropicCase.dialect, (body) => {
+      const usage = { output: 7, written: 0, ...cache.count(body) };
+      tokens.push(usage);
+      return usage;
+    });
+    studio = new StudioPlace(browser);
+    await studio.place.write('hotel', counted(server.url));
+    await studio.place.write('.', { 'prices.yaml': priced });
+    await studio.place.serve('hotel');
+    await studio.openStudio('hotel', '--prices', 'prices.yaml');
+    page = await studio.openPage();
+  });
+  afterAll(async () => {
+    expect(await studio.close('hotel')).toEqual([]);
+    await server[Symbol.asyncDispose]();
+  });
+
+  const usage = { input: 0, output: 7, cached: 0 };
+  const said = (text: string) => ({ reply: { usage, text: [text] } });
+  const ask = { id: 'call', name: 'agents__request', args: { target: 'clerk', input: 'Which city?' } };
+
+  test('Y-02 one byte above the limit shows the code and stays; an image is sent, and is a picture in the conversation', async () => {
+    server.answer({ reply: { usage, calls: [ask] } }, said('{"city":"Seoul"}'), said('It is Seoul.'));
+    await page.locator('.composer textarea').fill('Which city is this?');
+    const chosen = page.locator('.composer .chosen li');
+    const choose = (name: string, mimeType: string, buffer: Buffer) =>
+      page.getByLabel('Files to send').setInputFiles({ name, mimeType, buffer });
+    await choose('long.txt', 'text/plain', Buffer.alloc(1_001, 'a'));
+    await chosen.filter({ hasText: 'long.txt, 1001 B' }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('alert').locator('.problem-code', { hasText: 'E_FILE_SIZE' }).waitFor();
+    expect(await page.locator('.composer textarea').inputValue()).toBe('Which city is this?');
+    expect(server.requests).toEqual([]);
+
+    await page.getByRole('button', { name: 'Remove long.txt' }).click();
+    await choose('city.png', 'image/png', Buffer.from(picture, 'base64'));
+    await chosen.filter({ hasText: 'city.png, 70 B' }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    const turn = page.locator('.turn:not(.is-live):not(.is-pending)', { hasText: 'It is Seoul.' });
+    const shown = turn.locator('.is-user img.picture');
+    await shown.waitFor();
+    expect(await shown.getAttribute('alt')).toBe('city.png, 70 B');
+    // The browser could read it.
+    await shown.evaluate((image: HTMLImageElement) => image.decode());
+    expect(JSON.stringify(server.requests[0]?.body)).toContain(picture);
+    expect(await chosen.count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('Y-03 F-08 a turn shows its own tokens and those of called agents, as the server counted them', async () => {
+    const text = (some: readonly Tokens[], unit = '') => {
+      const { input, output, cached, written } = sumOf(some);
+      const cache = [...(cached > 0 ? [`${cached} from the cache`] : []), `${written} to the cache`];
+      return `${input} → ${output}${unit} (${cache.join(', ')})`;
+    };
+    // The second call of the desk read the prompt that its first call had written.
+    expect(tokens.map(({ cached }) => cached > 0)).toEqual([false, false, true]);
+    const head = await page.locator('.turn-head', { hasText: 'tokens' }).textContent();
+    expect(head).toContain(
+      `${text(tokens, ' tokens')}: own ${text(tokens.filter(isDesk))}, called agents ${text(tokens.filter(isClerk))}`,
+    );
+  });
+
+  test('Y-03 the overview shows the tokens of each agent with their cost, and names a model without a price', async () => {
+    await studio.gdn('send', '--bundle', 'hotel', '--agent', 'porter', '--input', 'Are you there?', '--wait');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const row = (name: string) => page.locator('.usage tbody tr', { hasText: name });
+    const costOf = ({ input, output, cached, written }: Tokens) =>
+      ((input - cached - written) * 1_000 + cached * 100 + written * 3_000 + output * 2_000) / 1_000_000;
+    const cellsOf = (name: string, some: readonly Tokens[]) => {
+      const { input, output, cached, written } = sumOf(some);
+      const counts = [some.length, input, output, cached, written].map(String);
+      return [name, ...counts, `${costOf(sumOf(some)).toFixed(4)} USD`];
+    };
+    await row('porter').getByText('1 unpriced').waitFor();
+    expect(await row('desk').locator('td').allTextContents()).toEqual(cellsOf('desk', tokens.filter(isDesk)));
+    expect(await row('clerk').locator('td').allTextContents()).toEqual(cellsOf('clerk', tokens.filter(isClerk)));
+    const total = await row('total').locator('td').last().textContent();
+    expect(total).toBe(`${costOf(sumOf(tokens)).toFixed(4)} USD + 1 unpriced`);
+    await page.getByText('The price file has no price, or not all prices, of scripted/script.').waitFor();
+    await page.getByRole('combobox', { name: 'By' }).selectOption('model');
+    await row(`anthropic/${anthropicCase.model}`).waitFor();
+  });
+
+  test('Y-01 F-07 an answer that fits a schema is JSON, and the prompt of its call names the schema and equals the body', async () => {
+    await page.locator('.conversations section', { hasText: 'clerk' }).getByRole('link').click();
+    const turn = page.locator('.turn', { hasText: 'Which city?' });
+    await turn.locator('pre.code[data-language=json]').waitFor();
+    expect(JSON.parse((await turn.locator('pre.code').textContent()) ?? '')).toEqual({ city: 'Seoul' });
+    await turn.getByRole('button', { name: 'Onion' }).click();
+    await page.getByRole('treeitem', { name: /^model Model\/claude/ }).click();
+    const model = page.getByRole('region', { name: 'What Model/claude did' });
+    await model.locator('summary', { hasText: 'Prompt' }).click();
+    await model.getByText('Exact: the body below is the one that @ai-sdk/anthropic').waitFor();
+    expect(await model.locator('h4').allTextContents()).toContain('schema of the answer · agent clerk');
+    await model.locator('summary', { hasText: 'Body' }).click();
+    const body = await model.locator('.prompt-body pre').textContent();
+    expect(JSON.parse(body ?? '')).toEqual(server.requests[1]?.body);
+    await page.keyboard.press('Escape');
+  });
+
+  test('Y-05 a call whose cached prefix was lost says which layer lost it', async () => {
+    server.answer(said('Fine.'));
+    for (const input of ['Second', 'Third']) await studio.gdn('send', '--bundle', 'hotel', '--input', input, '--wait');
+    await page.locator('.conversations section', { hasText: 'desk' }).getByRole('link').click();
+    await page.locator('.turn:not(.is-live)', { hasText: 'Third' }).getByRole('button', { name: 'Onion' }).click();
+    await page.getByRole('treeitem', { name: /^model Model\/claude, cache lost/ }).click();
+    const model = page.getByRole('region', { name: 'What Model/claude did' });
+    await model.getByText('cache lost at the system prompt: `greeter` replaced it').waitFor();
+  });
+
+  test('and the browser reported only the refusal of the long file', () => {
+    expect(studio.complaints).toEqual([expect.stringContaining('413')]);
+  });
+});
+
 async function send(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
@@ -546,6 +709,18 @@ async function send(page: Page, text: string): Promise<void> {
 
 async function expectCount(page: Page, count: number): Promise<void> {
   await page.waitForFunction((wanted) => document.querySelectorAll('.messages .message').length === wanted, count);
+}
+
+interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  readonly written: number;
+}
+
+function sumOf(some: readonly Tokens[]): Tokens {
+  const sum = (name: keyof Tokens) => some.reduce((all, each) => all + each[name], 0);
+  return { input: sum('input'), output: sum('output'), cached: sum('cached'), written: sum('written') };
 }
 
 /** Waits until the element is completely visible inside the message list. */

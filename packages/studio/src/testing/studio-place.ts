@@ -55,10 +55,10 @@ export class StudioPlace {
   }
 
   /** Stops everything. Returns descriptions of leftover processes and files; empty when there are none. */
-  async close(): Promise<string[]> {
+  async close(bundle = 'swarm'): Promise<string[]> {
     await Promise.all(this.#contexts.map((context) => context.close()));
     await this.closeStudio();
-    await this.place.run('stop', '--bundle', 'swarm');
+    await this.place.run('stop', '--bundle', bundle);
     return this.place.remove();
   }
 }
