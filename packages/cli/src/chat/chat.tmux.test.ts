@@ -11,6 +11,7 @@ setDefaultTimeout(180_000);
 
 const story = `${'One word after the other. '.repeat(20)}The end.`;
 const script = `
+- { when: 'picture', say: 'I see {{files}}.' }
 - { when: 'story', say: '${story}' }
 - { when: 'epic', say: '${'One word after the other. '.repeat(400)}' }
 - { when: 'weather', say: 'Let me look.', call: { tool: weather__get, args: { city: Seoul } } }
@@ -134,6 +135,27 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.see(/> broken\nE_MODEL_FAILED: Overloaded\.\n.+\n\n>$/);
     await terminal.enter('/hlep');
     await terminal.see('There is no /hlep. Did you mean /help?');
+  });
+
+  test('Y-02 @file sends a file; if the file is missing, the error names it and the line stays', async () => {
+    const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    await Bun.write(join(place.folder, 'my cat.png'), Buffer.from(picture, 'base64'));
+    await terminal.enter('the picture @"my cat.png"');
+    await terminal.see(/> the picture @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n\n>$/);
+    await terminal.enter('the picture @dog.png');
+    await terminal.see(
+      /E_USAGE: The file dog\.png does not exist\.\nCheck the path, or write @@ .*\n\n> the picture @dog\.png$/,
+    );
+    await terminal.press('C-u');
+
+    // The same during a turn: the message with the file goes to the running turn, and the other one returns.
+    await terminal.enter('weather');
+    await terminal.see('… weather__get');
+    await terminal.enter('a picture, too: @dog.png');
+    await terminal.see(/The file dog\.png does not exist\.[^]*> a picture, too: @dog\.png$/);
+    await terminal.press('C-u');
+    await terminal.enter('a picture, too: @"my cat.png"');
+    await terminal.see(/> a picture, too: @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n\n>$/);
   });
 
   test('text of a model does not control the terminal', async () => {
