@@ -17,38 +17,10 @@ import { makeTestDatabase, type TestDatabase } from '../../packages/postgres/src
 import { NO_USAGE, sumUsage, usageSince } from '../../packages/runtime/src/ports/token-usage.ts';
 import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts';
+import { countedBundle, models, SWARM } from './bundle.ts';
 import { type CountingServer, startCountingServer } from './counting-server.ts';
 
 setDefaultTimeout(90_000);
-
-const SWARM = 'counted';
-const models = { a: 'asks-b-c', b: 'asks-c', c: 'answers' } as const;
-
-const bundleOf = (url: string) => `apiVersion: goondan.ai/v1
-kind: Swarm
-metadata: { name: ${SWARM} }
-spec:
-  entryAgent: Agent/a
-  agents: [Agent/a, Agent/b, Agent/c]
-  policy: { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 } }
-${Object.entries(models)
-  .map(
-    ([name, model]) => `---
-apiVersion: goondan.ai/v1
-kind: Agent
-metadata: { name: ${name} }
-spec:
-  modelConfig: { modelRef: Model/${name} }
-  isolation: ${name === 'c' ? 'agent' : 'instance'}
-  tools: [{ kind: Tool, name: agents, package: '@goondan/base' }]
----
-apiVersion: goondan.ai/v1
-kind: Model
-metadata: { name: ${name} }
-spec: { provider: anthropic, model: ${model}, apiKey: test, endpoint: '${url}/v1' }
-`,
-  )
-  .join('')}`;
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await makeTestDatabase({ migrated: false })));
@@ -62,7 +34,7 @@ const stores = [
 describe.each(stores)('a question that three agents answer, on %s', (_, address) => {
   test('Y-03 F-08 its usage and the ledger equal what the server counted, also with kills of callee and caller', async () => {
     await using server = startCountingServer();
-    using bundle = temporaryBundle({ 'goondan.yaml': bundleOf(server.url) });
+    using bundle = temporaryBundle({ 'goondan.yaml': countedBundle(server.url) });
     const store = address?.();
     const cluster = await startCluster({
       bundleFolder: bundle.folder,
