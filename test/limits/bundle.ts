@@ -2,6 +2,8 @@ import type { JsonObject } from '@goondan/types';
 
 export interface LimitedBundle {
   readonly url: string;
+  /** The provider of the model; an openai-compatible one when absent. */
+  readonly provider?: string;
   readonly agents: readonly string[];
   readonly limits?: JsonObject;
   readonly params?: JsonObject;
@@ -13,13 +15,23 @@ export interface LimitedBundle {
 
 /** Returns the files of a bundle whose agents share one model. The prompt of each agent is its name. */
 export function limitedBundle(bundle: LimitedBundle): Readonly<Record<string, string>> {
-  const { url, agents, limits, params, extensions = [], isolation, policy = {} } = bundle;
+  const {
+    url,
+    provider = 'openai-compatible',
+    agents,
+    limits,
+    params,
+    extensions = [],
+    isolation,
+    policy = {},
+  } = bundle;
   const resource = (kind: string, name: string, spec: JsonObject) =>
     JSON.stringify({ apiVersion: 'goondan.ai/v1', kind, metadata: { name }, spec });
   const model = {
-    provider: 'openai-compatible',
+    provider,
     model: 'counted',
     endpoint: url,
+    apiKey: 'key',
     options: { stream: false },
     ...(limits && { limits }),
     ...(params && { params }),

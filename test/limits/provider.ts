@@ -1,11 +1,13 @@
-/** A local server in the wire format of OpenAI that counts its requests, and answers when the test lets it. */
+/** A local server in the wire format of a provider that counts its requests, and answers when the test lets it. */
 import type { JsonObject } from '@goondan/types';
+import {
+  compatibleCase,
+  type ProviderCase,
+} from '../../packages/runtime/src/agent/model/providers/wire/provider-cases.ts';
 
 export interface CountedRequest {
   /** The agent, which its system prompt names. */
   readonly agent: string;
-  /** The newest text of the user. */
-  readonly input: string;
   /** The time of its arrival in milliseconds. */
   readonly at: number;
 }
@@ -22,6 +24,8 @@ export interface CountingProvider extends AsyncDisposable {
 }
 
 export interface ProviderOptions {
+  /** The provider whose format the server has; an openai-compatible one when absent. Answers are not streamed. */
+  readonly wire?: ProviderCase;
   /** The time until an answer. */
   readonly delayMs?: number;
   readonly usage?: { readonly input: number; readonly output: number };
@@ -29,7 +33,8 @@ export interface ProviderOptions {
   readonly isOpen?: boolean;
 }
 
-export function startProvider({ delayMs = 0, usage, isOpen = true }: ProviderOptions = {}): CountingProvider {
+export function startProvider(options: ProviderOptions = {}): CountingProvider {
+  const { wire = compatibleCase, delayMs = 0, usage, isOpen = true } = options;
   const requests: CountedRequest[] = [];
   const { input: given = 20, output = 5 } = usage ?? {};
   const opened = Promise.withResolvers<void>();
@@ -40,17 +45,15 @@ export function startProvider({ delayMs = 0, usage, isOpen = true }: ProviderOpt
     port: 0,
     idleTimeout: 0,
     async fetch(request) {
-      const { messages } = (await request.json()) as { messages: { role: string; content: string }[] };
-      const agent = messages.find(({ role }) => role === 'system')?.content ?? '';
-      const input = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-      requests.push({ agent, input, at: performance.now() });
+      const [agent] = wire.system((await request.json()) as JsonObject);
+      requests.push({ agent: typeof agent === 'string' ? agent : '', at: performance.now() });
       open += 1;
       mostOpen = Math.max(mostOpen, open);
       try {
         await opened.promise;
         if (delayMs > 0) await Bun.sleep(delayMs);
         tokens += given + output;
-        return Response.json(bodyOf(`heard ${input}`, given, output));
+        return Response.json(wire.dialect.body({ text: ['Heard.'], usage: { input: given, output, cached: 0 } }));
       } finally {
         open -= 1;
       }
@@ -67,17 +70,6 @@ export function startProvider({ delayMs = 0, usage, isOpen = true }: ProviderOpt
     },
     open: () => opened.resolve(),
     [Symbol.asyncDispose]: () => server.stop(true),
-  };
-}
-
-function bodyOf(content: string, input: number, output: number): JsonObject {
-  return {
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    created: 1_700_000_000,
-    model: 'counted',
-    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
   };
 }
 
