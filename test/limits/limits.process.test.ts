@@ -1,5 +1,7 @@
 // Tests `Model.spec.limits` with real processes and a local server.
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { renderTrace } from '../../packages/runtime/src/trace/render-trace.ts';
+import { openStoreReader } from '../../packages/runtime/src/store/files/open-store-reader.ts';
 import { sampleStep } from '../samples.ts';
 import { openSwarm, until } from './open-swarm.ts';
 import { mostWithin, startProvider } from './provider.ts';
@@ -41,6 +43,43 @@ test('Y-07 requests per minute and concurrent calls are limited over 8 processes
   expect(provider.requests.length).toBe(24);
   expect(provider.mostOpen).toBe(3);
   expect(mostWithin(provider.requests, 60_000)).toBe(19);
+});
+
+test('Y-07 a wait is in the trace of the running turn, and a reload that raises the limit ends it', async () => {
+  await using provider = startProvider({ delayMs: 0, isOpen: false });
+  const bundle = { url: provider.url, agents: ['a'], limits: { concurrent: 1 } };
+  await using running = await openSwarm(bundle);
+  const { swarm, stateRoot } = running;
+  const told: string[] = [];
+  const ask = (instanceKey: string) =>
+    swarm.ask(
+      { instanceKey, input: 'Hello' },
+      {
+        onNotice: (notice) => {
+          if (notice.type === 'runtime.event' && notice.name.startsWith('limit.')) told.push(notice.name);
+        },
+      },
+    );
+  const first = ask('1');
+  await until('the first call is open', () => provider.requests.length === 1);
+  const second = ask('2');
+  const { workspaceId } = await swarm.status();
+  const { traces } = openStoreReader({ stateRoot, workspaceId });
+  const shown = async () => {
+    const [turn] = await traces.list({ instanceKey: '2' });
+    return turn === undefined ? '' : (await traces.read(turn.turnId)).turns.map((each) => renderTrace(each)).join('\n');
+  };
+  await until('the trace has the wait', async () =>
+    (await shown()).includes('waiting for concurrent: 1 of Model/main'),
+  );
+  expect(told).toEqual(['limit.reached']);
+
+  await running.reload({ ...bundle, limits: { concurrent: 2 } });
+  await until('the second call is open', () => provider.requests.length === 2);
+  expect(told).toEqual(['limit.reached', 'limit.waited']);
+  provider.open();
+  await Promise.all([first, second]);
+  await until('the trace has the time of the wait', async () => / waited \S+ m?s for a limit/.test(await shown()));
 });
 
 /** Checks that no agent is served again while another one, that is served later, has had one call less. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSwarm } from '../../packages/runtime/src/start-swarm.ts';
@@ -14,6 +14,12 @@ export async function openSwarm(bundle: LimitedBundle) {
   return {
     get swarm() {
       return running.swarm;
+    },
+    stateRoot,
+    /** Replaces the bundle, and reloads the swarm. */
+    async reload(changed: LimitedBundle) {
+      for (const [name, text] of Object.entries(limitedBundle(changed))) writeFileSync(join(files.folder, name), text);
+      await running.swarm.reload();
     },
     /** Stops the swarm, and starts it again. */
     async startAgain() {

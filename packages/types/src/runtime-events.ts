@@ -106,6 +106,23 @@ export interface ApprovalAsked extends ToolCalled {
 }
 export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
 
+/** A model call waits for a limit of its model. */
+export interface LimitReached extends SpanFields {
+  modelRef: string;
+  /** The limit in words, such as `concurrent: 3 of Model/main`. */
+  limit: string;
+  /** The step of the call; the id of the turn if a turn layer makes the call. */
+  stepId: string;
+  turnId: string;
+  agentName: string;
+  timestamp: string;
+}
+/** The wait is over: the call begins, or it is given up. */
+export interface LimitWaited extends LimitReached {
+  /** The time of the wait. */
+  duration: number;
+}
+
 /** The status of a service that an extension depends on, such as a server or a device. */
 export interface ExtensionStatus {
   /**
@@ -179,6 +196,8 @@ export interface RuntimeEvents {
   'tool.failed': ToolFailed;
   'approval.asked': ApprovalAsked;
   'approval.decided': ApprovalDecided;
+  'limit.reached': LimitReached;
+  'limit.waited': LimitWaited;
   'extension.status': ExtensionStatusChanged;
   'changeset.commit': ChangesetEvent;
   'changeset.rejected': ChangesetEvent;

@@ -8,6 +8,7 @@ import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askForReport } from './ask-for-report.ts';
+import { showLimitWaits } from './show-limit-waits.ts';
 import { answerText, exitAfter } from './turn-report.ts';
 
 export interface Question {
@@ -28,8 +29,13 @@ export interface Question {
 export async function askOnce(swarm: Swarm, question: Question, terminal: Terminal): Promise<ExitCode> {
   const { delivery, json, signal, onAccepted, asksAgain = false, holdQuit } = question;
   const answer = json ? undefined : printAnswer(terminal);
-  const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
-  const report = await askForReport(swarm, delivery, { signal, onNotice, onAccepted, asksAgain, holdQuit });
+  const waits = showLimitWaits(terminal, () => answer?.breakLine());
+  const onNotice: AskOptions['onNotice'] = (notice) => {
+    waits.hear(notice);
+    if (notice.type === 'delta') answer?.stream(notice.delta);
+  };
+  const asked = { signal, onNotice, onAccepted, asksAgain, holdQuit };
+  const report = await askForReport(swarm, delivery, asked).finally(() => waits.end());
   answer?.end(answerText(report));
   if (json) printJson(report, terminal);
   return exitAfter(report, terminal);

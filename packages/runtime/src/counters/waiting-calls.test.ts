@@ -11,6 +11,7 @@ function openLine(limit: number) {
   const table = new CounterTable(clock);
   const waiting = new WaitingCalls({ clock });
   const served: string[] = [];
+  const told: string[] = [];
   let ids = 0;
   const call = (agent: string, signal = new AbortController().signal) => {
     const claims = [{ counter: 'places', window: 'call', amount: 1, limit }] as const;
@@ -20,8 +21,9 @@ function openLine(limit: number) {
       waiting.ended(['places']);
     };
     const reserve = async () => table.reserve(reservation);
+    const waits = (limit: string) => void told.push(`${reservation.id}: ${limit}`);
     const limits = [`concurrent: ${limit} of Model/m`];
-    const made = waiting.wait({ reservation, limits, signal, reserve, release: end }).then((waitedMs) => {
+    const made = waiting.wait({ reservation, limits, signal, reserve, release: end, waits }).then((waitedMs) => {
       served.push(agent);
       return waitedMs;
     });
@@ -29,7 +31,7 @@ function openLine(limit: number) {
     made.catch(() => undefined);
     return { made, end };
   };
-  return { clock, table, waiting, served, call };
+  return { clock, table, waiting, served, told, call };
 }
 
 /** Lets all promises settle. */
@@ -152,4 +154,21 @@ test('Y-07 a place that another node gave back is found, although nobody tells o
   await clock.advance(250);
   await settle();
   expect(served).toEqual(['a', 'b']);
+});
+
+test('Y-07 each call that has to wait learns it once, also behind others, and a call that passes never', async () => {
+  const { clock, call, told } = openLine(1);
+  const first = call('a');
+  await settle();
+  expect(told).toEqual([]);
+  call('b');
+  call('b');
+  call('c');
+  await settle();
+  const words = 'concurrent: 1 of Model/m';
+  expect(told).toEqual([`b1: ${words}`, `b2: ${words}`, `c3: ${words}`]);
+  await clock.advance(2_000);
+  first.end();
+  await settle();
+  expect(told).toHaveLength(3);
 });

@@ -16,30 +16,28 @@ export const waitLimits = { mostWaiting: 1_000, mostWaitMs: 300_000 };
 const FEWEST_MS = 20;
 const MOST_MS = 250;
 
-export interface WaitingCallsDeps {
-  readonly clock: Clock;
-  /** Called when a call begins to wait, and when it waits no more. Must not throw. */
-  changed?(): void;
-}
-
 export interface WaitingCall {
   readonly reservation: WaitingReservation & { readonly turnOf: string };
-  /** The limits of the model in words, by claim: `requestsPerMinute: 20 of Model/main`. */
+  /** The limits of the model in words, by claim: `requestsPerMinute: 20 of Model/main`. They may change during the wait. */
   readonly limits: readonly string[];
   readonly signal: AbortSignal;
   /** Makes an attempt. */
   reserve(): Promise<ReserveOutcome>;
+  /** Called once, with the limit in words, when the call has to wait. Must not throw. */
+  waits?(limit: string): void;
   /** Releases a reservation that was made when the call was called off already. */
   release(): void;
 }
 
-interface Waiter extends WaitingCall {
+interface Waiter {
+  readonly call: WaitingCall;
   readonly since: number;
   readonly answer: PromiseWithResolvers<void>;
   readonly callOff: () => void;
   isOver: boolean;
-  /** The limit that refused it last. */
-  limit: string | undefined;
+  /** The claim that refused it last, as a position. */
+  refusedBy: number | undefined;
+  hasToldWait: boolean;
 }
 
 interface Line {
@@ -53,7 +51,7 @@ interface Line {
 export class WaitingCalls {
   readonly #lines = new Map<string, Line>();
 
-  constructor(private readonly deps: WaitingCallsDeps) {}
+  constructor(private readonly deps: { readonly clock: Clock }) {}
 
   /**
    * Waits until the reservation is made. Returns the time of the wait in milliseconds. **Errors** — `E_MODEL_LIMIT`; the
@@ -80,7 +78,10 @@ export class WaitingCalls {
       late();
     };
     const answer = Promise.withResolvers<void>();
-    const waiter: Waiter = { ...call, since, answer, callOff, isOver: false, limit: undefined };
+    const waiter: Waiter = {
+      ...{ call, since, answer, callOff },
+      ...{ isOver: false, refusedBy: undefined, hasToldWait: false },
+    };
     line.agents.set(call.reservation.turnOf, [...(line.agents.get(call.reservation.turnOf) ?? []), waiter]);
     this.#try(name);
     await answer.promise;
@@ -96,8 +97,8 @@ export class WaitingCalls {
   list(): readonly { readonly id: string; readonly limit: string; readonly waitedMs: number }[] {
     const now = this.deps.clock.elapsed();
     return [...this.#lines.values()].flatMap(({ agents }) =>
-      [...agents.values()].flat().map(({ reservation, limits, limit, since }) => {
-        return { id: reservation.id, limit: limit ?? limits.join(', '), waitedMs: now - since };
+      [...agents.values()].flat().map((waiter) => {
+        return { id: waiter.call.reservation.id, limit: limitOf(waiter), waitedMs: now - waiter.since };
       }),
     );
   }
@@ -129,6 +130,7 @@ export class WaitingCalls {
     // In the same moment as the check above: whoever asks later begins the next attempts.
     line.isTrying = false;
     if (line.agents.size === 0) return void this.#lines.delete(name);
+    tellWaits(line);
     line.callOffTimer = this.deps.clock.after(retryMs, () => this.#try(name));
   }
 
@@ -144,7 +146,7 @@ export class WaitingCalls {
       if (outcome === undefined) continue;
       if (outcome.status === 'notYet') passed.add(agent);
       if (outcome.status === 'refused') {
-        this.#refused(waiter, outcome.claim);
+        waiter.refusedBy = outcome.claim;
         return Math.min(MOST_MS, Math.max(FEWEST_MS, outcome.retryAfterMs ?? MOST_MS));
       }
     }
@@ -153,11 +155,11 @@ export class WaitingCalls {
   /** Returns the outcome of an attempt; `undefined` if the call waits no more. */
   async #attempt(name: string, line: Line, waiter: Waiter): Promise<ReserveOutcome | undefined> {
     try {
-      const outcome = await waiter.reserve();
+      const outcome = await waiter.call.reserve();
       if (outcome.status !== 'reserved') return waiter.isOver ? undefined : outcome;
-      if (waiter.isOver) waiter.release();
+      if (waiter.isOver) waiter.call.release();
       else {
-        const { turnOf } = waiter.reservation;
+        const { turnOf } = waiter.call.reservation;
         this.#settle(name, waiter, () => waiter.answer.resolve());
         // The agent goes to the end of the line.
         const rest = line.agents.get(turnOf);
@@ -171,23 +173,16 @@ export class WaitingCalls {
     }
   }
 
-  #refused(waiter: Waiter, claim: number): void {
-    const isNew = waiter.limit === undefined;
-    waiter.limit = waiter.limits[claim];
-    if (isNew) this.deps.changed?.();
-  }
-
   #settle(name: string, waiter: Waiter, answer: () => void): void {
     if (waiter.isOver) return;
     waiter.isOver = true;
     waiter.callOff();
     const { agents } = this.#lines.get(name) ?? newLine();
-    const { turnOf } = waiter.reservation;
+    const { turnOf } = waiter.call.reservation;
     const rest = (agents.get(turnOf) ?? []).filter((each) => each !== waiter);
     if (rest.length > 0) agents.set(turnOf, rest);
     else agents.delete(turnOf);
     answer();
-    if (waiter.limit !== undefined) this.deps.changed?.();
   }
 }
 
@@ -195,14 +190,27 @@ function newLine(): Line {
   return { agents: new Map(), isTrying: false, isAgain: false, callOffTimer: () => undefined };
 }
 
+/** Tells the calls that were not served by the last attempts that they wait. */
+function tellWaits({ agents }: Line): void {
+  for (const waiter of [...agents.values()].flat()) {
+    if (waiter.hasToldWait) continue;
+    waiter.hasToldWait = true;
+    waiter.call.waits?.(limitOf(waiter));
+  }
+}
+
+/** Returns the limit that refused a call, in words; all limits of the call if others wait before it. */
+function limitOf({ call: { limits }, refusedBy }: Waiter): string {
+  return (refusedBy === undefined ? undefined : limits[refusedBy]) ?? limits.join(', ');
+}
+
 /** The line of a call: its first counter, which keeps the turns of the agents. */
 function lineOf({ reservation: { claims } }: WaitingCall): string {
   return claims[0]?.counter ?? '';
 }
 
-function tooLate({ limit, limits }: Waiter): GoondanError {
-  const reached = limit ?? limits.join(', ');
-  return limitError(`The call waited ${waitLimits.mostWaitMs / 1_000} s for the limit ${reached}.`);
+function tooLate(waiter: Waiter): GoondanError {
+  return limitError(`The call waited ${waitLimits.mostWaitMs / 1_000} s for the limit ${limitOf(waiter)}.`);
 }
 
 function limitError(message: string): GoondanError {

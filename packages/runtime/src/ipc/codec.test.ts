@@ -106,6 +106,7 @@ const toAgent: Samples<ToAgent> = {
     { type: 'counters.ended', callId: 'call-1', outcome: { status: 'done' } },
     { type: 'counters.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
+  'counters.waiting': [{ type: 'counters.waiting', callId: 'call-1', limit: 'concurrent: 1 of Model/main' }],
   'changeset.ended': [
     { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'answered', value: { content: null } } },
     { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'failed', error } },

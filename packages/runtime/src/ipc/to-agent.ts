@@ -133,6 +133,8 @@ export const checkToAgent = oneByField('type', {
   'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
   'changeset.ended': () => ({ callId: name, outcome: changesetEnd }),
   'counters.ended': () => ({ callId: name, outcome: counterEnd }),
+  /** The call of this `counters.ask` waits for a limit, in words. Its `counters.ended` follows. */
+  'counters.waiting': () => ({ callId: name, limit: text }),
   'store.ended': () => ({ callId: name, outcome: storeEnd }),
   /** The agents of the swarm, and the connections whose events can reach this agent, from now on. */
   'agents.changed': () => ({ agents: listOf(agentCard), connections: listOf(connectionCard) }),

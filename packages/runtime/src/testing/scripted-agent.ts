@@ -99,6 +99,8 @@ const runtimeEvents: readonly SpanEventName[] = [
   'tool.failed',
   'approval.asked',
   'approval.decided',
+  'limit.reached',
+  'limit.waited',
   'changeset.commit',
   'changeset.rejected',
   'changeset.error',

@@ -38,6 +38,7 @@ const isSpan = fields(
     ...each(isText, 'spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
     ...each(isNumber, 'layersMore', 'retryMs', 'limitMs', 'reservedTokens'),
     ...each(isPlainObject, 'by', 'tokens'),
+    limitWait: fields({ limit: isText, startMs: isNumber }),
     took: listOf(fields({ ...each(isText, 'eventId', 'input'), source: isPlainObject })),
     place: isPlace,
     layers: listOf(isLayer),

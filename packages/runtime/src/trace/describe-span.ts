@@ -55,9 +55,15 @@ export function describeUnmasked(recorded: RunningSpan, turnStartedAt: number, l
     ...(chain.took === undefined ? {} : { took: chain.took.map((event) => describeTaken(event, mask)) }),
     ...defined({ layersMore, plan: chain.plan, effect: chain.effect, input: chain.input?.(), retryMs }),
     ...recorded.call,
+    ...describeWait(recorded, turnStartedAt),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };
+}
+
+function describeWait({ wait, outcome }: RunningSpan, turnStartedAt: number): Pick<ChainRecord, 'limitWait'> {
+  if (wait === undefined || outcome !== 'running') return {};
+  return { limitWait: { limit: wait.limit, startMs: wait.since - turnStartedAt } };
 }
 
 function describeTaken({ id, source, input = '' }: AgentEvent, mask: Mask): TookRecord {

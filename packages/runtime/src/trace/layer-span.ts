@@ -121,6 +121,8 @@ export interface ChainSpan {
    * changes are not kept.
    */
   changes?(): readonly LayerChange[];
+  /** Called when a model call has to wait for a limit of its model, given in words. */
+  waits?(limit: string): void;
   /** Called when a model call begins, with its reservations. */
   reserved?(call: ReservedCall): void;
   /** Called when the chain returned a result. */

@@ -367,6 +367,21 @@ test('F-22 durations are short, and the time waited for a person is apart', () =
   ]);
 });
 
+test('Y-07 the wait of a model call for a limit is shown, while it waits and later', () => {
+  const limitWait = { limit: 'concurrent: 1 of Model/m', startMs: 2_000 };
+  const waiting = chain('model', 'Model/m', { limitWait, isUnfinished: true });
+  const turn = traced('host', {
+    startedAt: '2026-01-02T03:04:05.000Z',
+    chain: chain('turn', 'host', { inside: [waiting] }),
+  });
+  expect(renderTrace(turn).split('\n')[1]).toBe(
+    '│ model Model/m unfinished, waiting for concurrent: 1 of Model/m since 2026-01-02T03:04:07.000Z',
+  );
+  expect(renderTrace(chain('model', 'Model/m', { limitMs: 1_500 }))).toBe(
+    'model Model/m 3.00 ms, waited 1.5 s for a limit',
+  );
+});
+
 test('an event in the name of another extension is shown with this extension', () => {
   const messages = [{ path: 'a', after: 'be kind' }];
   const host = layer('host', {

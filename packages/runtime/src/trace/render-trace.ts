@@ -84,7 +84,7 @@ class Renderer {
       ...notes,
       ...this.layers(chain.layers, chain, turnStart),
     ];
-    const start = `${title}${this.details(chain)}${this.mark(isWith, chain)}`;
+    const start = `${title}${this.details(chain, turnStart)}${this.mark(isWith, chain)}`;
     const { input } = chain;
     const first =
       this.isFull || input === undefined ? start : { start, rest: shortLine(input), paint: this.painter('time') };
@@ -189,10 +189,12 @@ class Renderer {
     return wholeText(' ', stack).map((frame) => this.paint('error', frame));
   }
 
-  private details({ tokens, input, outcome, plan, limitMs = 0, reservedTokens }: ChainRecord): string {
+  private details(chain: ChainRecord, turnStart: number): string {
+    const { tokens, input, outcome, plan, limitMs = 0, reservedTokens, limitWait } = chain;
     const planned = this.showsPlans && plan !== undefined ? [`plan ${shortLine(shortDigest(plan))}`] : [];
     const used = [
       ...planned,
+      ...(limitWait === undefined ? [] : [this.wait(limitWait, turnStart)]),
       ...(limitMs < 10 ? [] : [`waited ${describeDuration(limitMs)} for a limit`]),
       ...(tokens === undefined ? [] : [describeTokens(tokens)]),
       ...(reservedTokens === undefined ? [] : [`${reservedTokens} reserved`]),
@@ -200,6 +202,11 @@ class Renderer {
     if (!this.isFull) return used.map((text) => this.paint('time', `, ${text}`)).join('');
     const said = [...(input === undefined ? [] : [input]), ...(outcome === undefined ? [] : [outcome]), ...used];
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
+  }
+
+  private wait({ limit, startMs }: NonNullable<ChainRecord['limitWait']>, turnStart: number): string {
+    const since = new Date(turnStart + startMs).toISOString();
+    return `waiting for ${shortLine(limit)} since ${this.options.time(since)}`;
   }
 
   private turnNotes(turn: TurnTrace): string[] {

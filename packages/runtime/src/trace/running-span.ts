@@ -38,6 +38,8 @@ export class RunningSpan implements ChainSpan {
   declare error?: unknown;
   declare retryMs?: number | undefined;
   declare call?: ReservedCall;
+  /** The limit that a model call waits for, and the time since which it does. */
+  declare wait?: { readonly limit: string; readonly since: number } | undefined;
   /** The chains inside this one, for a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
   /** The chain's own scope; absent if the chain uses the scope of the enclosing chain. */
@@ -137,8 +139,16 @@ export class RunningSpan implements ChainSpan {
     );
   }
 
+  waits(limit: string): void {
+    this.wait = { limit, since: this.now() };
+    this.keeper.settled(this);
+  }
+
   reserved(call: ReservedCall): void {
     this.call = call;
+    if (this.wait === undefined) return;
+    this.wait = undefined;
+    this.keeper.settled(this);
   }
 
   end(result: unknown): void {

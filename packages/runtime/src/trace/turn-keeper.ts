@@ -1,6 +1,6 @@
 /**
  * Keeps the chains of one turn while it is watched. Chains above `MOST_CHAINS` and layers above `MOST_LAYERS` are only
- * counted. A chain is reported when it begins, when it ends, and when something new is known about it after that.
+ * counted. A chain is reported when it begins, when it ends, and when something new is known about it.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { SpanStart } from './layer-span.ts';
@@ -48,7 +48,7 @@ export class TurnKeeper {
     return opened;
   }
 
-  /** Called when the chain ended, or when something about it changed later. */
+  /** Called when the chain ended, or when something about it changed. */
   settled(chain: RunningSpan): void {
     // A layer that hung may continue long after its turn was given up.
     if (!this.isOver) this.onChanged(chain);

@@ -202,6 +202,8 @@ export interface ChainRecord {
   };
   /** The time that a model call waited for the limits of its model, as a part of the total time. */
   readonly limitMs?: number;
+  /** The limit that an unfinished model call waits for, in words, and the time since the start of the turn. */
+  readonly limitWait?: { readonly limit: string; readonly startMs: number };
   /** The tokens that were reserved for a model call: an estimate of its input, and the most that its answer may have. */
   readonly reservedTokens?: number;
   /** The error that the chain threw, or that a tool returned. */

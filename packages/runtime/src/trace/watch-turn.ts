@@ -12,7 +12,7 @@ import { TurnKeeper } from './turn-keeper.ts';
 export interface TurnListener extends Pick<TurnObserver, 'asked' | 'effect' | 'cancelled'> {
   /** Called when the turn starts. `startedAt`: the time on the monotonic clock. */
   started(turn: WatchedTurn, startedAt: number): void;
-  /** Called when a chain begins, ends, or changes after its end, and only after `started`. */
+  /** Called when a chain begins, changes, ends, or changes after its end, and only after `started`. */
   changed(chain: RunningSpan): void;
   /** Called when the turn is committed. `chainsMore`: the number of chains above the limit of one turn. */
   ended(end: WatchedEnd, durationMs: number, chainsMore: number): void;

@@ -55,6 +55,19 @@ describe('a turn', () => {
     expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '']);
   });
 
+  test('Y-07 the status line has the limit that a model call waits for, until the wait is over', () => {
+    const { tell, live } = watch();
+    const wait = { spanId: 'm', turnId: 'turn-e', limit: 'concurrent: 1 of Model/main' };
+    tell('limit.reached', wait);
+    expect(live()).toEqual(['host · 0 s · waits for concurrent: 1 of Model/main · Ctrl-C cancels']);
+    tell('limit.waited', { ...wait, duration: 5 });
+    expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
+    tell('limit.reached', wait);
+    // The process of the turn died while the call waited.
+    tell('turn.started', { turnId: 'turn-e' });
+    expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
+  });
+
   test('a failed call shows the reason, in short', () => {
     const { printed, tell } = watch();
     const error = { code: 'E_TOOL_FAILED', message: `There is\nno such city${'!'.repeat(500)}` };

@@ -4,6 +4,7 @@ import { describeTurnUsage } from '@goondan/runtime/internal';
 import { endingOf, GoondanError, textOf, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
 import { describeLimits } from '../../run/describe-limits.ts';
+import { LimitWaits } from '../../run/limit-waits.ts';
 import { shorten } from '../../shorten.ts';
 import { describeFailure } from './describe-failure.ts';
 import { formatElapsed } from './format-duration.ts';
@@ -22,6 +23,7 @@ const LONGEST_THOUGHT = 200;
 export class TurnView {
   readonly #startedAt: number;
   readonly #calls: RunningCalls;
+  readonly #waits: LimitWaits;
   #text = new StreamedText();
   #stepId: string | undefined;
   /** The last part of the model's reasoning, which is shown only while the turn runs. */
@@ -31,12 +33,14 @@ export class TurnView {
   constructor(private readonly deps: TurnViewDeps) {
     this.#startedAt = deps.now();
     this.#calls = new RunningCalls(deps.agent);
+    this.#waits = new LimitWaits(deps.agent);
   }
 
   /** Displays a notice of this turn, or of a turn that it caused. */
   hear(notice: SwarmNotice): void {
     if (notice.type === 'delta') return this.#hearDelta(notice.delta);
     if (notice.type !== 'runtime.event') return;
+    this.#waits.hear(notice);
     // A tool call is shown after the text that precedes it.
     if (notice.name === 'tool.called') this.#finishText();
     const ended = this.#calls.hear(notice, this.deps.now());
@@ -124,6 +128,7 @@ export class TurnView {
 
   #statusLine(now: number): Line {
     const what = this.#isCancelling ? 'is being cancelled; Ctrl-C again leaves' : 'Ctrl-C cancels';
-    return [span(`${this.deps.agent} · ${formatElapsed(now - this.#startedAt)} · ${what}`, 'dim')];
+    const parts = [this.deps.agent, formatElapsed(now - this.#startedAt), this.#waits.describe(), what];
+    return [span(parts.filter((part) => part !== undefined).join(' · '), 'dim')];
   }
 }

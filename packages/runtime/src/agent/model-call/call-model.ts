@@ -81,7 +81,7 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
   };
   const reply = await turn.effects.perform({ key, kind: 'model', asked }, async () => {
     const replied = await turn.agent.activity.effect(() =>
-      countCall(call, span, (onOutput) => askModel(turn, call, { ...request, onSent, onOutput })),
+      countCall(turn, call, span, (onOutput) => askModel(turn, call, { ...request, onSent, onOutput })),
     );
     if (watched !== undefined && extension === undefined) noteCacheLoss(turn, call, watched, replied, span);
     return replied;
@@ -107,21 +107,50 @@ function paidFor({ agent }: RunningTurn, { modelRef, extension }: ModelCall): Pa
  * wait is outside of the time limits of the call.
  */
 async function countCall(
-  { reservations }: ModelCall,
+  turn: RunningTurn,
+  call: ModelCall,
   span: ChainSpan | undefined,
-  call: (onOutput: () => void) => Promise<ModelReply>,
+  make: (onOutput: () => void) => Promise<ModelReply>,
 ): Promise<ModelReply> {
-  const reserved = await reservations?.begin();
+  const { reservations } = call;
+  const wait = watchWait(turn, call, span);
+  const reserved = await reservations?.begin(wait.began).finally(wait.ended);
   if (reserved !== undefined) span?.reserved?.(reserved);
   let hasOutput = false;
   try {
-    const reply = await call(() => (hasOutput = true));
+    const reply = await make(() => (hasOutput = true));
     reservations?.settle(reply.usage.totalTokens > 0 ? reply.usage : undefined);
     return reply;
   } catch (error) {
     reservations?.settle(!hasOutput && isRefusal(error) ? NO_USAGE : undefined);
     throw error;
   }
+}
+
+/** Tells watchers and the trace that a call waits for a limit of its model, and that its wait is over. */
+function watchWait({ agent, turnId, spanIds }: RunningTurn, call: ModelCall, span: ChainSpan | undefined) {
+  let wait: { readonly limit: string; readonly since: number } | undefined;
+  const describe = (limit: string) => ({
+    modelRef: call.modelRef,
+    limit,
+    stepId: call.step?.stepId ?? turnId,
+    turnId,
+    agentName: agent.address.agentName,
+    timestamp: agent.clock.now().toISOString(),
+    ...(call.step?.spanIds ?? spanIds).inside(call.key).fields,
+  });
+  return {
+    began: (limit: string) => {
+      wait = { limit, since: agent.clock.elapsed() };
+      span?.waits?.(limit);
+      agent.bus.tell('limit.reached', () => describe(limit));
+    },
+    ended: () => {
+      if (wait === undefined) return;
+      const { limit, since } = wait;
+      agent.bus.tell('limit.waited', () => ({ ...describe(limit), duration: agent.clock.elapsed() - since }));
+    },
+  };
 }
 
 /** The codes of calls that the provider refused, or that were not sent. */

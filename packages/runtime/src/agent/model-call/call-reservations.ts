@@ -117,8 +117,11 @@ export class CallReservations {
     return outcome;
   }
 
-  /** Waits for the limits of the model, and begins all reservations. **Errors** — those of `CallCounters`. */
-  async begin(): Promise<ReservedCall> {
+  /**
+   * Waits for the limits of the model, and begins all reservations. `onWait` is called with the limit if the call has to
+   * wait. **Errors** — those of `CallCounters`.
+   */
+  async begin(onWait: (limit: string) => void): Promise<ReservedCall> {
     const { agent, signal } = this.turn;
     const layers = [...this.#open.keys()];
     const limits = limitsOf(agent.plan.openModel.entries, this.call.modelRef);
@@ -138,6 +141,7 @@ export class CallReservations {
       const reserved = await agent.counters.reserve(
         { id, claims: claims.map(({ claim }) => claim), limits: words },
         signal,
+        onWait,
       );
       if (reserved.status === 'refused') throw new GoondanError('E_UNEXPECTED', 'A call that waits was refused.');
       limitMs = reserved.waitedMs;

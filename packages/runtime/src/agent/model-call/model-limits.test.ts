@@ -1,7 +1,10 @@
 /** Tests the limits of a model in one agent that runs alone. */
 import { expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { recordTurn } from '../../trace/record-turn.ts';
+import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
 
 const twice: ExtensionRegister = ({ pipeline }) => {
@@ -27,6 +30,26 @@ test('Y-07 calls of layers wait for the limits, and the wait is not a part of th
   const [first = 0, second = 0, third = 0, ...others] = waits.toSorted((one, other) => one - other);
   expect(others).toEqual([]);
   expect([second - first > 150, third - second > 150]).toEqual([true, true]);
+});
+
+test('Y-07 a wait is told to watchers with its limit and its time, and the trace of the running turn has it', async () => {
+  const agent = await scriptedAgent({
+    modelRef: 'Model/m',
+    models: { 'Model/m': { ...model, limits: { concurrent: 1, countedAs: 'Model/m' } } },
+    extensions: [extension('twice', twice)],
+  });
+  const observer = recordTurn(systemClock);
+  const seen: ChainRecord[] = [];
+  agent.agent.parts.bus.on('limit.reached', () => seen.push(...(observer.turn()?.inside ?? [])));
+  await agent.say('Hello.', { observer });
+  const reached = agent.told.flatMap((event) => (event.name === 'limit.reached' ? [event.payload] : []));
+  const waited = agent.told.flatMap((event) => (event.name === 'limit.waited' ? [event.payload] : []));
+  const limit = 'concurrent: 1 of Model/m';
+  expect(reached).toMatchObject([{ modelRef: 'Model/m', limit }, { limit }]);
+  expect(waited).toMatchObject([{ modelRef: 'Model/m', limit }, { limit }]);
+  expect(waited.map(({ duration }) => duration > 150)).toEqual([true, true]);
+  expect(seen.map(({ limitWait }) => limitWait?.limit)).toContain(limit);
+  expect(observer.turn()?.inside.filter((each) => each.limitWait !== undefined)).toEqual([]);
 });
 
 test('a call reserves an estimate of its tokens, and settles with the real number', async () => {

@@ -1,5 +1,5 @@
 /** The limits of a model as claims of a call. */
-import { defined } from '../../json/defined.ts';
+import { describeLimit, type LimitField, nameLimit } from '../../counters/limit-counter.ts';
 import type { ModelLimits } from '../../config/model-spec.ts';
 import type { CallClaim } from '../../ipc/from-agent.ts';
 import type { ModelSource } from '../model/model-port.ts';
@@ -26,20 +26,16 @@ export function limitsOf(entries: ModelSource['entries'], modelRef: string): rea
  * estimate may be too high.
  */
 export function claimLimits({ countedAs, ...limits }: ModelLimits, tokens: number): readonly LimitClaim[] {
-  const { concurrent, requestsPerMinute, tokensPerMinute } = limits;
-  const claims = defined({
-    concurrent: concurrent && ({ window: 'call', amount: 1, limit: concurrent } as const),
-    requestsPerMinute: requestsPerMinute && ({ window: 'minute', amount: 1, limit: requestsPerMinute } as const),
-    tokensPerMinute:
-      tokensPerMinute &&
-      ({ window: 'minute', amount: Math.min(tokens, tokensPerMinute), limit: tokensPerMinute } as const),
-  });
-  return Object.entries(claims).flatMap(([field, claim]) => {
-    if (typeof claim !== 'object') return [];
-    const counter = JSON.stringify(['model', countedAs, field]);
-    const measure = field === 'tokensPerMinute' ? 'tokens' : 'calls';
-    return [
-      { claim: { scope: 'swarm', counter, ...claim }, measure, words: `${field}: ${claim.limit} of ${countedAs}` },
-    ];
+  const claims: [LimitField, Pick<CallClaim, 'window' | 'amount'> & Pick<LimitClaim, 'measure'>][] = [
+    ['concurrent', { measure: 'calls', window: 'call', amount: 1 }],
+    ['requestsPerMinute', { measure: 'calls', window: 'minute', amount: 1 }],
+    ['tokensPerMinute', { measure: 'tokens', window: 'minute', amount: tokens }],
+  ];
+  return claims.flatMap(([field, { measure, window, amount }]) => {
+    const limit = limits[field];
+    if (limit === undefined) return [];
+    const counter = nameLimit(countedAs, field);
+    const claim = { scope: 'swarm', counter, window, amount: Math.min(amount, limit), limit } as const;
+    return [{ claim, measure, words: describeLimit(countedAs, field, limit) }];
   });
 }

@@ -13,6 +13,8 @@ import type { AgentChannel } from './process-host.ts';
 
 export class IpcCounters implements CallCounters {
   readonly requests = new PendingAnswers<CounterEnd>();
+  /** Those who want to know that their request waits, by the id of the request. */
+  readonly #onWait = new Map<string, (limit: string) => void>();
 
   constructor(private readonly channel: AgentChannel) {
     channel.onClose(() => {
@@ -20,10 +22,19 @@ export class IpcCounters implements CallCounters {
     });
   }
 
-  async reserve(reservation: CallReservation, signal: AbortSignal): Promise<CallReserved> {
-    const end = await this.#ask({ kind: 'reserve', ...reservation }, signal);
+  async reserve(
+    reservation: CallReservation,
+    signal: AbortSignal,
+    onWait?: (limit: string) => void,
+  ): Promise<CallReserved> {
+    const end = await this.#ask({ kind: 'reserve', ...reservation }, signal, onWait);
     if (end.status !== 'done') return end;
     throw new GoondanError('E_IPC_FRAME', 'The answer to a reservation says nothing about it.');
+  }
+
+  /** Notes that a request waits for a limit. One that waits no more is ignored. */
+  waits(callId: string, limit: string): void {
+    this.#onWait.get(callId)?.(limit);
   }
 
   async begin(ids: readonly string[], signal: AbortSignal): Promise<void> {
@@ -42,14 +53,18 @@ export class IpcCounters implements CallCounters {
   async #ask(
     request: CounterRequest,
     signal: AbortSignal,
+    onWait?: (limit: string) => void,
   ): Promise<Exclude<CounterEnd, { readonly status: 'failed' }>> {
     const callId = randomIds.next('counters');
-    const end = await this.requests.ask(
-      callId,
-      () => this.channel.send({ type: 'counters.ask', callId, request }),
-      signal,
-      () => this.channel.send({ type: 'counters.withdrawn', callId }),
-    );
+    if (onWait !== undefined) this.#onWait.set(callId, onWait);
+    const end = await this.requests
+      .ask(
+        callId,
+        () => this.channel.send({ type: 'counters.ask', callId, request }),
+        signal,
+        () => this.channel.send({ type: 'counters.withdrawn', callId }),
+      )
+      .finally(() => this.#onWait.delete(callId));
     if (end.status === 'failed') throw fromFrameError(end.error);
     return end;
   }

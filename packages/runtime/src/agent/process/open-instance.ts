@@ -155,6 +155,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         return reportLate(changesets.requests.answer(message.callId, message.outcome), message.callId);
       case 'counters.ended':
         return reportLate(counters.requests.answer(message.callId, message.outcome), message.callId);
+      case 'counters.waiting':
+        return counters.waits(message.callId, message.limit);
       case 'agents.changed':
         connections = message.connections;
         return engine.agentsChanged(message.agents);

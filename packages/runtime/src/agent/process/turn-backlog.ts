@@ -10,7 +10,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 const LONGEST_TEXT = 256 * 1024;
 /** The maximum number of runtime events of one turn. Above it, only the newest are kept. */
 const MOST_EVENTS = 200;
-const KEPT_EVENTS = /^(?:turn\.started|step\.started|tool\.|approval\.)/;
+const KEPT_EVENTS = /^(?:turn\.started|step\.started|tool\.|approval\.|limit\.)/;
 
 type SoFar = Pick<Extract<FromAgent, { readonly type: 'so.far' }>, 'events' | 'deltas'>;
 

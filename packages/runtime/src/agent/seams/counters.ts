@@ -26,8 +26,11 @@ export type CallReserved =
   | { readonly status: 'refused'; readonly claim: number; readonly used: number; readonly limit: number };
 
 export interface CallCounters {
-  /** Rejects with the signal's reason when it aborts. **Errors** — `E_MODEL_LIMIT`, `E_FENCED`, those of the store. */
-  reserve(reservation: CallReservation, signal: AbortSignal): Promise<CallReserved>;
+  /**
+   * Rejects with the signal's reason when it aborts. `onWait` is called once, with the limit in words, if the call has to
+   * wait. **Errors** — `E_MODEL_LIMIT`, `E_FENCED`, those of the store.
+   */
+  reserve(reservation: CallReservation, signal: AbortSignal, onWait?: (limit: string) => void): Promise<CallReserved>;
   /** **Errors** — as `reserve`; the calls must not be made then. */
   begin(ids: readonly string[], signal: AbortSignal): Promise<void>;
   /** Ends a reservation with the real amounts; without amounts, releases it. An unknown one is ignored. */
@@ -43,7 +46,7 @@ export function ownCounters(clock: Clock, address: AgentAddress): CallCounters {
   const open = new Map<string, Reservation>();
   const place = { ...address, turnId: '' };
   return {
-    async reserve({ id, claims, limits }, signal) {
+    async reserve({ id, claims, limits }, signal, onWait) {
       const named = claims.map(({ scope, counter, ...claim }) => ({
         ...claim,
         counter: nameCounter(scope, counter, place),
@@ -58,6 +61,7 @@ export function ownCounters(clock: Clock, address: AgentAddress): CallCounters {
           signal,
           reserve,
           release: () => table.end(call),
+          ...(onWait && { waits: onWait }),
         });
         open.set(id, reservation);
         return { status: 'reserved', marked: [], waitedMs };

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
 import type { CallClaim, CounterRequest } from '../../ipc/from-agent.ts';
+import type { PlannedLimit } from '../../counters/limit-counter.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Counters } from '../../store/counters.ts';
 import { memoryCounters, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
+import { until } from '../../testing/serve-fake-swarm.ts';
 import { CounterRequests, requestLimits } from './counter-requests.ts';
 
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'one' };
@@ -19,10 +21,12 @@ function open(change: (store: Counters) => Partial<Counters> = () => ({})) {
   const swarm = new MemorySwarm();
   const memory = memoryCounters(swarm, 'one');
   const said: ToAgent[] = [];
+  const plan: { limits: ReadonlyMap<string, PlannedLimit> } = { limits: new Map() };
   const requests = new CounterRequests({
     clock: systemClock,
     store: { ...memory, ...change(memory) },
     report: () => undefined,
+    limits: () => plan.limits,
     say: (_, message) => void said.push(message),
     isApproved: (_, id) => id === 'approved',
   });
@@ -35,7 +39,7 @@ function open(change: (store: Counters) => Partial<Counters> = () => ({})) {
   };
   const held = (counter = name) => Object.keys(swarm.counters.get(counter)?.held ?? {});
   const spent = (counter = name) => swarm.counters.get(counter)?.spent;
-  return { requests, ask, held, spent, swarm, said };
+  return { requests, ask, held, spent, swarm, said, plan };
 }
 
 const reserve = (id: string, claims = [claim]): CounterRequest => ({ kind: 'reserve', id, claims });
@@ -174,7 +178,54 @@ test('a call that waits is shown, and a withdrawn one leaves the line', async ()
   requests.heard(at, { type: 'counters.settled', id: 'a', amounts: [1] }, during);
   await settle();
   expect(held()).toEqual([]);
-  expect(said).toHaveLength(1);
+  expect(said.map(({ type }) => type)).toEqual(['counters.ended', 'counters.waiting']);
+});
+
+describe('Y-07 a waiting call follows the limits of the plan', () => {
+  const counter = '["model","Model/m","tokensPerMinute"]';
+  const whole = JSON.stringify(['swarm', counter]);
+  const tokens = (id: string, amount: number): CounterRequest => ({
+    ...{ kind: 'reserve', id, limits: ['tokensPerMinute: 100 of Model/m'] },
+    claims: [{ scope: 'swarm', counter, window: 'minute', amount, limit: 100 }],
+  });
+  const planned = (limit: number) => new Map([[whole, { limit, words: `tokensPerMinute: ${limit} of Model/m` }]]);
+
+  test.each([
+    ['raises', planned(150)],
+    ['removes', new Map<string, PlannedLimit>()],
+  ])('a reload that %s the limit ends the wait', async (_, limits) => {
+    const { requests, ask, said, plan, swarm } = open();
+    plan.limits = planned(100);
+    await ask(tokens('a', 80));
+    expect(await ask(tokens('b', 60), other)).toBeUndefined();
+    plan.limits = limits;
+    const ended = () => said.filter(({ type }) => type === 'counters.ended');
+    await until(() => ended().length === 2);
+    expect(ended()[1]).toMatchObject({ callId: 'call 1', outcome: { status: 'reserved' } });
+    requests.heard(other, { type: 'counters.settled', id: 'b', amounts: [7] }, during);
+    await settle();
+    expect(swarm.counters.get(whole)).toMatchObject({ recent: [[expect.any(Number), 7]], held: { a: { amount: 80 } } });
+  });
+
+  test('a lower limit counts, too, and a call above it goes alone', async () => {
+    const { requests, ask, said, plan } = open();
+    plan.limits = planned(100);
+    await ask(tokens('a', 80));
+    await ask(tokens('b', 60), other);
+    plan.limits = planned(50);
+    await until(() => requests.waitOf(other)?.limit === 'tokensPerMinute: 50 of Model/m');
+    requests.heard(at, { type: 'counters.settled', id: 'a', amounts: [0] }, during);
+    await until(() => said.filter(({ type }) => type === 'counters.ended').length === 2);
+  });
+
+  test('the claims of a process count until the plan changes, because it may have the next plan already', async () => {
+    const { ask, plan } = open();
+    plan.limits = new Map();
+    await ask(tokens('a', 80));
+    expect(await ask(tokens('b', 60), other)).toBeUndefined();
+    await Bun.sleep(300);
+    expect(await ask(tokens('c', 1), at)).toBeUndefined();
+  });
 });
 
 test('texts of the store do not reach the process', async () => {

@@ -12,6 +12,7 @@ import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } fro
 import { counterOfBudget, readBudget } from '../../counters/budget.ts';
 import type { Claim, Reservation } from '../../counters/claim.ts';
 import { type CounterPlace, nameCounter, namesBeginWith } from '../../counters/counter-name.ts';
+import type { PlannedLimit } from '../../counters/limit-counter.ts';
 import { type WaitingCall, WaitingCalls } from '../../counters/waiting-calls.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { CallClaim, CounterRequest, FromAgent } from '../../ipc/from-agent.ts';
@@ -28,11 +29,14 @@ import {
   type SwarmListener,
   turnOf,
 } from '../instances/swarm-listener.ts';
+import { followLimits } from './follow-limits.ts';
 
 export interface CounterRequestsDeps {
   readonly clock: Clock;
   readonly store: Counters;
   readonly report: Report;
+  /** The limits of models in the plan in force, by counter; another map after each change of the plan. */
+  limits(): ReadonlyMap<string, PlannedLimit>;
   /** Sends a message to the process of this instance, if it has one. */
   say(at: AgentAddress, message: ToAgent): void;
   /** Returns true if a person approved this question of the instance about a budget. */
@@ -54,6 +58,14 @@ interface Asking {
   readonly counted: Set<string>;
   /** Settles when the reservations of earlier processes and turns are ended (invariant 2). */
   cleaned: Promise<void>;
+}
+
+/** The turn of a request. */
+interface RequestTurn {
+  readonly eventId: string;
+  readonly signal: AbortSignal;
+  /** Tells the process that its call waits for this limit. */
+  waits(limit: string): void;
 }
 
 /** A call that waits for a limit of its model. */
@@ -122,8 +134,9 @@ export class CounterRequests implements SwarmListener {
     }
     const stop = new AbortController();
     asking.requests.set(callId, { eventId: during.id, stop });
-    const work = this.#work(asking, request, during.id, stop.signal).catch((error: unknown) =>
-      this.#failure(at, error),
+    const waits = (limit: string) => this.deps.say(at, { type: 'counters.waiting', callId, limit });
+    const work = this.#work(asking, request, { eventId: during.id, signal: stop.signal, waits }).catch(
+      (error: unknown) => this.#failure(at, error),
     );
     void work.then((outcome) => {
       asking.requests.delete(callId);
@@ -131,12 +144,12 @@ export class CounterRequests implements SwarmListener {
     });
   }
 
-  async #work(asking: Asking, request: CounterRequest, eventId: string, signal: AbortSignal): Promise<CounterEnd> {
+  async #work(asking: Asking, request: CounterRequest, during: RequestTurn): Promise<CounterEnd> {
     await asking.cleaned;
-    signal.throwIfAborted();
+    during.signal.throwIfAborted();
     switch (request.kind) {
       case 'reserve':
-        return this.#reserve(asking, request, eventId, signal);
+        return this.#reserve(asking, request, during);
       case 'begin': {
         const begun = request.ids.map((id) => asking.reserved.get(id)?.reservation);
         if (begun.includes(undefined)) throw new GoondanError('E_FENCED', 'The reservation of this call was ended.');
@@ -149,7 +162,7 @@ export class CounterRequests implements SwarmListener {
         return { status: 'done' };
       }
       case 'raise':
-        await this.#raise(asking, request, eventId);
+        await this.#raise(asking, request, during.eventId);
         return { status: 'done' };
     }
   }
@@ -157,15 +170,15 @@ export class CounterRequests implements SwarmListener {
   async #reserve(
     asking: Asking,
     { id, claims, limits }: Extract<CounterRequest, { readonly kind: 'reserve' }>,
-    eventId: string,
-    signal: AbortSignal,
+    during: RequestTurn,
   ): Promise<CounterEnd> {
     const { at } = asking;
+    const { eventId } = during;
     const reservation = { id, claims: claims.map((claim) => namedClaim(claim, placeOf(at, eventId))) };
     if (claims.some(({ scope }) => scope === 'turn')) asking.counted.add(eventId);
     // Noted before the store knows it, so that it is ended with its process in any case.
     asking.reserved.set(id, { eventId, reservation });
-    if (limits !== undefined) return this.#wait(asking, reservation, limits, signal);
+    if (limits !== undefined) return this.#wait(asking, reservation, limits, during);
     const outcome = await this.#onStore(asking, () => this.deps.store.reserve(at, reservation));
     if (outcome.status === 'reserved') return { ...outcome, waitedMs: 0 };
     asking.reserved.delete(id);
@@ -175,23 +188,32 @@ export class CounterRequests implements SwarmListener {
 
   async #wait(
     asking: Asking,
-    reservation: Reservation,
-    limits: readonly string[],
-    signal: AbortSignal,
+    asked: Reservation,
+    words: readonly string[],
+    { eventId, signal, waits }: RequestTurn,
   ): Promise<CounterEnd> {
     const { at } = asking;
-    const call = { ...reservation, turnOf: at.agentName, isBegun: true };
+    const { id } = asked;
+    const taking = { turnOf: at.agentName, isBegun: true };
+    const current = followLimits({ claims: asked.claims, words }, () => this.deps.limits());
+    const reserve = () => {
+      const reservation = { id, claims: current().claims };
+      // It is ended with the claims that were reserved last.
+      if (asking.reserved.has(id)) asking.reserved.set(id, { eventId, reservation });
+      return this.#onStore(asking, () => this.deps.store.reserve(at, { ...reservation, ...taking }));
+    };
     const waiting: WaitingCall = {
-      reservation: call,
-      limits,
-      signal,
-      reserve: () => this.#onStore(asking, () => this.deps.store.reserve(at, call)),
-      release: () => void this.#onStore(asking, () => this.deps.store.release(reservation)).catch(() => undefined),
+      reservation: { ...asked, ...taking },
+      get limits() {
+        return current().words;
+      },
+      ...{ signal, waits, reserve },
+      release: () => void this.#onStore(asking, () => this.deps.store.release(asked)).catch(() => undefined),
     };
     try {
       return { status: 'reserved', marked: [], waitedMs: await this.#waiting.wait(waiting) };
     } catch (error) {
-      asking.reserved.delete(reservation.id);
+      asking.reserved.delete(id);
       throw error;
     }
   }

@@ -8,6 +8,7 @@ import { partsDigest } from '../../config/parts-digest.ts';
 import { defined } from '../../json/defined.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy, type TurnPolicy } from '../../config/turn-policy.ts';
+import { type PlannedLimit, readLimits } from '../../counters/limit-counter.ts';
 import { type FileLimits, MOST_FILES_FULL } from '../../files/check-content.ts';
 import type { CallRules } from '../calls/check-call.ts';
 import { routedAgents } from '../ingress/route-event.ts';
@@ -27,6 +28,8 @@ export interface Plan {
   /** The secrets of this plan and of every other plan of the run. */
   readonly secrets: KnownSecrets;
   readonly partsDigests: ReadonlyMap<string, string>;
+  /** The limits of all models, by counter. */
+  readonly limits: ReadonlyMap<string, PlannedLimit>;
 }
 
 export class CurrentPlan {
@@ -133,6 +136,7 @@ function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Omit<Plan, 's
     agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
     connections: connectionsByAgent(plan),
     partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
+    limits: readLimits(agents.flatMap(({ models }) => Object.values(models).flatMap(({ limits }) => limits ?? []))),
   };
 }
 

@@ -142,6 +142,7 @@ export class SwarmAgents {
     });
     this.counters = new CounterRequests({
       ...{ clock, report, store: store.counters },
+      limits: () => currentPlan.value.limits,
       say: (at, message) => instances.find(at)?.say(message),
       isApproved: (at, id, budget) => this.approvals.findApproval(at, id, 'budget', budget) !== undefined,
     });
