@@ -67,24 +67,39 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
 }
 
 async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { withInstance }, { readConversationAt }, { readMoment }, { printMessages }] =
+  const [{ placeOfSwarm }, { withInstance }, { readConversationAt }, { readMoment }, { printMessages }, { tellTaken }] =
     await Promise.all([
       import('../swarm/reach-swarm.ts'),
       import('../instance/read-instances.ts'),
       import('@goondan/runtime/history'),
       import('../history/read-moment.ts'),
       import('../instance/print-messages.ts'),
+      import('../tell-taken.ts'),
     ]);
   const moment = readMoment(options.at ?? '');
-  const { seq, messages, extensionState, unknownStates } = await withInstance(
+  const { seq, messages, extensionState, unknownStates, takenBy } = await withInstance(
     await placeOfSwarm(options),
     at,
     ({ history }) => readConversationAt(history, at, moment),
   );
   const { agentName: agent, instanceKey } = at;
-  if (options.json !== true) return printMessages(messages, terminal);
+  if (options.json !== true) {
+    if (takenBy !== undefined) tellTaken(String(moment), takenBy, terminal);
+    return printMessages(messages, terminal);
+  }
   const unknown = unknownStates.length === 0 ? {} : { unknownStates };
-  printJson({ agent, instanceKey, seq, messages, extensions: extensionState, ...unknown }, terminal);
+  printJson(
+    {
+      agent,
+      instanceKey,
+      seq,
+      messages,
+      extensions: extensionState,
+      ...unknown,
+      ...(takenBy !== undefined && { takenBy }),
+    },
+    terminal,
+  );
 }
 
 const DEFAULT_LIMIT = 50;

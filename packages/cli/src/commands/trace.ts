@@ -65,16 +65,18 @@ function refuseMixture(command: GdnCommand, id: string | undefined, options: Tra
 }
 
 async function show(id: string, options: TraceOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { openReader }, { renderMermaid }, { printTrace }] = await Promise.all([
+  const [{ placeOfSwarm }, { openReader }, { renderMermaid }, { printTrace }, { tellTaken }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/swarm-place.ts'),
     import('@goondan/runtime/history'),
     import('../trace/print-trace.ts'),
+    import('../tell-taken.ts'),
   ]);
   const { traces } = await openReader(await placeOfSwarm(options));
   const trace = await traces.read(id === 'last' ? undefined : id);
   if (options.json === true) return printJson(trace, terminal);
   if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
+  if (trace.took !== undefined) tellTaken(trace.took, trace.turns[0]?.turnId ?? '', terminal);
   printTrace(trace.turns, terminal, { isFull: options.diff === true });
 }
 

@@ -21,7 +21,7 @@ function openLine(limit: number) {
       waiting.ended(['places']);
     };
     const reserve = async () => table.reserve(reservation);
-    const waits = (limit: string) => void told.push(`${reservation.id}: ${limit}`);
+    const waits = (words: string) => void told.push(`${reservation.id}: ${words}`);
     const limits = [`concurrent: ${limit} of Model/m`];
     const made = waiting.wait({ reservation, limits, signal, reserve, release: end, waits }).then((waitedMs) => {
       served.push(agent);

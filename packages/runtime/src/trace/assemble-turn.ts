@@ -53,7 +53,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 }
 
 function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
-  const { finishReason, truncated, output, stepCount, usage, called, error, place, stack, durationMs } = end;
+  const { finishReason, truncated, output, stepCount, usage, called, took, error, place, stack, durationMs } = end;
   // The recorded duration covers only the last run. So for a turn that was resumed after a crash, the difference of the
   // dates is used.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
@@ -63,7 +63,7 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
     ending: endingOf(end),
     ...(truncated === true ? { truncated } : {}),
     stepCount,
-    ...defined({ output, usage, called, error, place, stack }),
+    ...defined({ output, usage, called, took, error, place, stack }),
   };
 }
 

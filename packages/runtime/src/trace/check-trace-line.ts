@@ -111,7 +111,7 @@ const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = 
     { time: isTime, finishReason: isText, durationMs: isNumber, stepCount: isNumber },
     {
       ...{ output: isText, error: isText, stack: isText, place: isPlace, chainsMore: isWhole },
-      ...{ usage: isPlainObject, called: isPlainObject },
+      ...{ usage: isPlainObject, called: isPlainObject, took: listOf(isText) },
     },
   ),
   resume: fields({}, { point: isResumePoint }),

@@ -69,6 +69,8 @@ export interface WatchedTurn extends AgentAddress {
 }
 
 export interface WatchedEnd extends TurnOutcome {
+  /** The events whose inputs the turn took while it ran, in order. */
+  readonly took: readonly string[];
   /** The error with which the turn failed. */
   readonly thrown?: unknown;
 }

@@ -45,7 +45,7 @@ export type TraceLine =
   | ({ readonly type: 'end'; readonly time: string; readonly chainsMore?: number } & Required<
       Pick<TurnSummary, 'durationMs' | 'finishReason' | 'stepCount'>
     > &
-      Pick<TurnSummary, 'truncated' | 'output' | 'usage' | 'called' | 'error' | 'place' | 'stack'>)
+      Pick<TurnSummary, 'truncated' | 'output' | 'usage' | 'called' | 'took' | 'error' | 'place' | 'stack'>)
   | { readonly type: 'dropped'; readonly count: number }
   /** The file reached its size limit, so later chains are missing. */
   | { readonly type: 'cut' };

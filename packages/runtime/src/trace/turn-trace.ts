@@ -51,6 +51,8 @@ export interface TurnSummary extends AgentAddress {
   readonly usage?: TokenUsage;
   /** The part of `usage` that called agents used. */
   readonly called?: TokenUsage;
+  /** The events whose inputs the turn took while it ran, in order. Absent when there are none. */
+  readonly took?: readonly string[];
   readonly error?: string;
   /** The place where bundle code threw, if that made the turn fail. */
   readonly place?: CodePlace;

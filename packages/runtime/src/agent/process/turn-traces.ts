@@ -201,7 +201,7 @@ class WrittenRun implements TurnListener {
     this.#add(() => (outcome === chain.outcome ? this.#describe(chain) : undefined));
   }
 
-  ended({ result, stepCount, usage, called, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
+  ended({ result, stepCount, usage, called, took, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
     const { finishReason, truncated, output, error } = result;
     this.deps.onRunning(undefined);
     this.#addNeeded({
@@ -214,6 +214,7 @@ class WrittenRun implements TurnListener {
       stepCount,
       usage,
       ...(called === undefined ? {} : { called }),
+      ...(took.length === 0 ? {} : { took }),
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
       ...(error?.extension === undefined ? {} : this.#locate?.(thrown)),
       ...(chainsMore === 0 ? {} : { chainsMore }),

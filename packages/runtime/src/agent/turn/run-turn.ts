@@ -76,7 +76,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     tellWhenCancelled(turn, deadline);
     const result = await deadline.bound(answer(turn, options)).catch((error: unknown) => failed(turn, error));
     const outcome = await commit(turn, base, result);
-    turn.observer?.ended?.({ ...outcome, thrown: turn.thrown });
+    turn.observer?.ended?.({ ...outcome, took: turn.waiting.taken, thrown: turn.thrown });
     tellEnd(turn, outcome, agent.clock.elapsed() - startedAt);
     return outcome;
   } finally {

@@ -65,7 +65,7 @@ interface RequestTurn {
   readonly eventId: string;
   readonly signal: AbortSignal;
   /** Tells the process that its call waits for this limit. */
-  waits(limit: string): void;
+  readonly waits: (limit: string) => void;
 }
 
 /** A call that waits for a limit of its model. */

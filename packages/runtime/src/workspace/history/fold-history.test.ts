@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createUserMessage } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { foldHistory } from './fold-history.ts';
 import { emptyStart } from './history-start.ts';
@@ -9,7 +10,17 @@ import type { HistorySource } from './read-history.ts';
 const instance = { agentName: 'host', instanceKey: 'default' };
 const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
 const another = '1f3b0000-0000-4000-8000-000000000000';
-const ids = [`turn-event-${uuid}`, `turn-event-${another}`, 'turn-event-1f3b', 'turn-mine', 'fork-1'];
+const digits = '20417365-1000-4000-8000-000000000000';
+const ids = [
+  `turn-event-${uuid}`,
+  `turn-event-${another}`,
+  'turn-event-1f3b',
+  'turn-mine',
+  'fork-1',
+  `turn-event-${digits}`,
+];
+/** The event that the fourth turn took while it ran. */
+const steering = { ...fakeEvent('More!'), id: 'event-9e8d7c6b-0000-4000-8000-000000000000' };
 
 /** A history with one message in each turn. */
 const source: HistorySource = {
@@ -23,7 +34,12 @@ const source: HistorySource = {
           version: index + 1,
           committedAt: at,
           result: { turnId, finishReason: 'text_response' },
-          events: [{ seq: index + 1, at, author: { kind: 'input' }, event, counts: true }],
+          events: [
+            {
+              ...{ seq: index + 1, at, author: { kind: 'input' }, event, counts: true },
+              ...(index === 3 && { took: { seq: 9, event: steering, beforeStep: 1 } }),
+            },
+          ],
         };
       }
     }
@@ -42,6 +58,9 @@ test.each([
   ['turn-event-1f3b', 3],
   ['mine', 4],
   ['fork', 5],
+  // The beginning of an id may have only digits. A text of digits that fits no turn is the number of an event.
+  ['20417365', 6],
+  ['00000002', 2],
 ])('%s means the moment after event %d', async (typed, seq) => {
   expect((await foldHistory(source, instance, typed)).seq).toBe(seq);
 });
@@ -52,4 +71,12 @@ test.each([
   ['turn-x', 'E_HISTORY_RANGE', 'No turn "turn-x" is in the history of this conversation.'],
 ])('F-23 rejects %s', async (typed, code, message) => {
   expect(await rejectionOf(foldHistory(source, instance, typed))).toMatchObject({ code, message });
+});
+
+test('Y-08 the id of an input that a turn took while it ran means the moment after that turn', async () => {
+  for (const typed of ['9e8d7c6b', steering.id, `turn-${steering.id}`]) {
+    const fold = await foldHistory(source, instance, typed);
+    expect([fold.seq, fold.takenBy]).toEqual([4, 'turn-mine']);
+  }
+  expect((await foldHistory(source, instance, 'mine')).takenBy).toBeUndefined();
 });

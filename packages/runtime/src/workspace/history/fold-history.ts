@@ -9,7 +9,8 @@ import type { HistorySource } from './read-history.ts';
 
 /**
  * The moment after the event with this number (0: before the first event), or after the turn with this id. A prefix of
- * the id is enough if only one turn matches.
+ * the id is enough if only one turn matches. The id of an input that a turn took while it ran means that turn. A text of
+ * digits is an id if a turn begins like it, and otherwise a number.
  */
 export type Moment = number | string;
 
@@ -24,16 +25,19 @@ export type Moment = number | string;
 export async function foldHistory(
   source: HistorySource,
   instance: AgentAddress,
-  moment?: Moment,
+  asked?: Moment,
   replacedLimit = 0,
   onUnchecked?: UncheckedListener,
 ): Promise<HistoryFold> {
+  const meant = typeof asked === 'string' ? await resolveTurn(source, instance, asked, onUnchecked) : undefined;
+  const moment = meant === undefined && typeof asked === 'string' ? Number(asked) : asked;
   if (typeof moment === 'number' && !(Number.isSafeInteger(moment) && moment >= 0)) {
     throw range(`${moment} is not the number of an event.`);
   }
-  const turnId = typeof moment === 'string' ? await resolveTurn(source, instance, moment, onUnchecked) : undefined;
+  const turnId = meant?.turnId;
   const { start, turns } = await source.history(instance, onUnchecked);
   const fold = new HistoryFold(start, replacedLimit);
+  if (meant?.isTaken === true) fold.takenBy = meant.turnId;
   const until = typeof moment === 'number' ? moment : Number.POSITIVE_INFINITY;
   if (until < start.seq) {
     throw range(`The conversation after event ${until} is no longer kept; the earliest moment is ${start.seq}.`);
@@ -56,26 +60,43 @@ export async function foldHistory(
   return fold;
 }
 
-/** Finds the turn that a typed id means. Only the ids that may be meant are kept in memory. */
+interface MeantTurn {
+  readonly turnId: string;
+  /** True if the id is that of an input which the turn took while it ran. */
+  readonly isTaken?: boolean;
+}
+
+/**
+ * Finds the turn that a typed id means; `undefined` if it is a number. Only the ids that may be meant are kept in memory.
+ */
 async function resolveTurn(
   source: HistorySource,
   instance: AgentAddress,
   typed: string,
   onUnchecked: UncheckedListener | undefined,
-): Promise<string> {
+): Promise<MeantTurn | undefined> {
   const mayMean = matchTyped(typed);
   const turnIds = new Set<string>();
-  for await (const { turnId } of (await source.history(instance, onUnchecked)).turns) {
-    if (turnId === typed) return turnId;
+  /** The turns that took events, by the ids that the events would have as turns. */
+  const takenBy = new Map<string, string>();
+  for await (const { turnId, events } of (await source.history(instance, onUnchecked)).turns) {
+    if (turnId === typed) return { turnId };
     if (mayMean(turnId)) turnIds.add(turnId);
+    for (const { took } of events) {
+      const taken = took && turnIdOf(took.event.id);
+      if (taken !== undefined && mayMean(taken)) takenBy.set(taken, turnId);
+    }
   }
   const found = findTurnId(typed, turnIds);
-  if (found !== undefined) return found;
+  if (found !== undefined) return { turnId: found };
+  const taker = takenBy.get(findTurnId(typed, takenBy.keys()) ?? '');
+  if (taker !== undefined) return { turnId: taker, isTaken: true };
   const pending = (await source.pending?.(instance)) ?? [];
   const unfinished = findTurnId(
     typed,
     pending.map(({ id }) => turnIdOf(id)),
   );
+  if (unfinished === undefined && /^\d+$/.test(typed)) return undefined;
   if (unfinished === undefined) throw unknownTurn(typed);
   throw range(`Turn ${shortTurnId(unfinished)} has not ended yet, so it is not in the history.`);
 }

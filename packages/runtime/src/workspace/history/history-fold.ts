@@ -19,6 +19,8 @@ export class HistoryFold {
   readonly #known: Map<string, JsonValue>;
   readonly #unknown: Set<string>;
   readonly #replacedLimit: number;
+  /** The turn of the moment, if the moment was given as an input that the turn took while it ran. */
+  takenBy: string | undefined;
   #seq: number;
   #version: number;
 

@@ -10,6 +10,8 @@ export interface ConversationAt {
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** Extensions whose state at this moment is unknown, because it was too long for the archive. */
   readonly unknownStates: readonly string[];
+  /** The turn of the moment, if the moment was given as an input that the turn took while it ran. */
+  readonly takenBy?: string;
 }
 
 /**
@@ -23,5 +25,7 @@ export async function readConversationAt(
 ): Promise<ConversationAt> {
   const fold = await foldHistory(source, instance, moment);
   const { known, unknown } = fold.states();
-  return { seq: fold.seq, messages: fold.messages(), extensionState: known, unknownStates: unknown };
+  const { seq, takenBy } = fold;
+  const taken = takenBy === undefined ? {} : { takenBy };
+  return { seq, messages: fold.messages(), extensionState: known, unknownStates: unknown, ...taken };
 }

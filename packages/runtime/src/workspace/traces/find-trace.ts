@@ -3,7 +3,9 @@
  * name, and ids of spans, are searched inside the traces, newest first.
  */
 import { GoondanError } from '@goondan/types';
-import { ambiguousId, matchTyped, shortTurnId, splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
+import { turnIdOf } from '../../ports/ids.ts';
+import { ambiguousId, findTurnId, matchTyped, shortTurnId, splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
+import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { collectTurns, type RecordedTurn, type TraceSource } from './trace-source.ts';
@@ -16,6 +18,8 @@ export interface FoundTrace {
   readonly trace: string;
   /** The span id of the turn; absent when the whole trace is meant. */
   readonly turn?: string;
+  /** The event that was meant, if it has no turn of its own: the turn took its input while it ran. */
+  readonly took?: string;
 }
 
 /** Finds a trace or turn. **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
@@ -24,12 +28,31 @@ export async function findTrace(source: TraceSource, id: string): Promise<FoundT
   if (exact.length > 0) return theOnly(id, [], await summaries(exact));
   for await (const { trace } of source.list({ trace: pathSegment(id) })) return { trace };
   const all = await collectTurns(source.list());
-  const traces = new Set(all.map(({ trace }) => trace));
-  return theOnly(
-    id,
-    [...traces].filter((trace) => trace.startsWith(id)),
-    await beginningWith(all, id),
-  );
+  const traces = [...new Set(all.map(({ trace }) => trace))].filter((trace) => trace.startsWith(id));
+  const turns = await beginningWith(all, id);
+  if (traces.length + turns.length > 0) return theOnly(id, traces, turns);
+  return (await findTaken(all, id)) ?? theOnly(id, [], []);
+}
+
+/**
+ * Finds the turn that took the input of an event while it ran. **Errors** — `E_TRACE_AMBIGUOUS`.
+ */
+async function findTaken(all: readonly RecordedTurn[], id: string): Promise<FoundTrace | undefined> {
+  const found = new Map<string, FoundTrace>();
+  for (const recorded of all.slice(0, MOST_OPENED)) {
+    const turn = await recorded.summary();
+    if (turn === undefined) continue;
+    // The end of a turn lists what it took. A turn without an end has it in its steps.
+    const took = turn.took ?? (turn.finishReason === undefined ? takenIn(await recorded.lines()) : []);
+    for (const eventId of took)
+      found.set(turnIdOf(eventId), { trace: recorded.trace, turn: turn.spanId, took: eventId });
+  }
+  const turnId = findTurnId(id, found.keys());
+  return turnId === undefined ? undefined : found.get(turnId);
+}
+
+function takenIn(lines: readonly TraceLine[]): readonly string[] {
+  return lines.flatMap((line) => (line.type === 'chain' ? (line.chain.took ?? []) : [])).map(({ eventId }) => eventId);
 }
 
 /**

@@ -28,6 +28,7 @@ interface Written {
   /** The trace lines between the start and the end of the turn. Default: the lines of an empty turn chain. */
   readonly lines?: readonly TraceLine[];
   readonly isUnfinished?: boolean;
+  readonly took?: readonly string[];
 }
 
 const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) =>
@@ -49,7 +50,8 @@ function write(...turns: Written[]) {
       ...(lines ?? [{ type: 'chain', n: 0, chain: chain('turn', { spanId }) }]),
     ];
     const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 } as const;
-    if (turn.isUnfinished !== true) written.push(end);
+    const { took } = turn;
+    if (turn.isUnfinished !== true) written.push({ ...end, ...(took && { took }) });
     mkdirSync(traces, { recursive: true });
     const text = written.map((line) => `${JSON.stringify(line)}\n`).join('');
     writeFileSync(join(traces, `${traceName({ turnId, traceId, startedAt })}.jsonl`), text);
@@ -251,4 +253,31 @@ describe('listTurns', () => {
       { turnId: 'turn-long', input: 'input of turn-long', finishReason: 'text_response' },
     ]);
   });
+});
+
+test('Y-08 the id of an input that a turn took while it ran finds that turn, also while it runs', async () => {
+  const step = chain('step', {
+    took: [{ eventId: `event-${uuid}`, source: { kind: 'cli', name: 'gdn' }, input: 'x' }],
+  });
+  const lines: TraceLine[] = [{ type: 'chain', n: 0, chain: chain('turn', { spanId: '2222222222222222' }) }];
+  const place = write(
+    {
+      turnId: 'turn-ended',
+      spanId: '1111111111111111',
+      traceId: 'b'.repeat(32),
+      second: 1,
+      took: ['event-x', `event-${other}`],
+    },
+    {
+      ...{ turnId: 'turn-running', spanId: '2222222222222222', second: 2, isUnfinished: true },
+      lines: [...lines, { type: 'chain', n: 1, parent: 0, chain: step }],
+    },
+  );
+  const found = async (id: string) => {
+    const { turns, took } = await readTurnTrace(place, id);
+    return [turns.map(({ turnId }) => turnId), took];
+  };
+  expect(await found('2e4b9c2b')).toEqual([['turn-ended'], `event-${other}`]);
+  expect(await found('1f3a9c2b')).toEqual([['turn-running'], `event-${uuid}`]);
+  expect(await found('turn-ended')).toEqual([['turn-ended'], undefined]);
 });

@@ -37,6 +37,8 @@ export interface ReadTrace {
   readonly traceId: string;
   /** The requested turn, or the turns of the trace that were not requested by another agent; oldest first. */
   readonly turns: readonly TurnTrace[];
+  /** The requested event, if it has no turn of its own: the turn took its input while it ran. */
+  readonly took?: string;
 }
 
 /** The maximum number of turns of one trace. If a trace has more, the newest turns are left out. */
@@ -46,7 +48,8 @@ const MOST_TURNS = 500;
  * Reads a turn, or all turns of a trace. A turn that another agent requested is nested inside the call that requested
  * it.
  *
- * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or a unique prefix of such an id. Without
+ * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or of an event that the turn took
+ * while it ran, or a unique prefix of such an id. Without
  * an id, reads the latest turn that was not requested by another agent.
  * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the candidates; `E_STORE_READ`.
  */
@@ -69,5 +72,5 @@ export async function readTraceOf(source: TraceSource, id?: string): Promise<Rea
   if (first === undefined || wanted.length === 0) {
     throw new GoondanError('E_TRACE_UNKNOWN', `The recording of "${id ?? 'last'}" is gone.`);
   }
-  return { traceId: first.traceId, turns: wanted };
+  return { traceId: first.traceId, turns: wanted, ...(found.took !== undefined && { took: found.took }) };
 }
