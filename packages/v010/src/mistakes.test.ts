@@ -117,7 +117,7 @@ test('L-04 an error of the model names no extension, neither in the result nor i
   expect(error).toMatchObject({ code: 'E_MODEL_FAILED', message: 'dead' });
   expect(error?.extension).toBeUndefined();
   expect(agent.logs.map(({ message, extension }) => [message, extension])).toEqual([
-    ['Step 0 failed and is tried again in 0 ms: dead', undefined],
+    ['Step 0 failed and is tried again at once: dead', undefined],
     ['Turn failed: dead', undefined],
   ]);
 });

@@ -4,6 +4,7 @@
  */
 import type { MiddlewareKind } from '@goondan/types';
 import { childrenOf, isTurn } from './children-of.ts';
+import { nameChain } from './name-chain.ts';
 import { describeDuration } from './describe-duration.ts';
 import { describeTokens } from './describe-tokens.ts';
 import { shortLine } from './show-value.ts';
@@ -71,7 +72,8 @@ class Diagram {
   }
 
   #call(chain: ChainRecord, who: string, turnStart: number): void {
-    const { kind, label, totalMs, error, isUnfinished, tokens } = chain;
+    const { kind, totalMs, error, isUnfinished, tokens } = chain;
+    const label = nameChain(chain);
     const what = this.#participant(`${kind} ${label}`, plain(label));
     const used = tokens === undefined ? '' : `, ${describeTokens(tokens)}`;
     this.#add(`${who}->>${what}: ${calls[kind]}`);

@@ -367,6 +367,18 @@ test('F-22 durations are short, and the time waited for a person is apart', () =
   ]);
 });
 
+test('Y-06 a model call has the name of the model that answered, and a step that is tried again at once says so', () => {
+  const request = { modelRef: 'Model/spare', params: {}, tools: {}, messages: { count: 1, digest: 'd', shown: {} } };
+  const call = chain('model', 'Model/main', { request });
+  const failed = chain('step', '0', { error: 'busy', retryMs: 0, inside: [chain('model', 'Model/main')] });
+  expect(renderTrace(call)).toBe('model Model/spare instead of Model/main 3.00 ms');
+  expect(renderTrace(failed).split('\n')).toEqual([
+    'step 0 3.00 ms',
+    '│ ✗ busy (tried again at once)',
+    '│ model Model/main 3.00 ms',
+  ]);
+});
+
 test('Y-07 the wait of a model call for a limit is shown, while it waits and later', () => {
   const limitWait = { limit: 'concurrent: 1 of Model/m', startMs: 2_000 };
   const waiting = chain('model', 'Model/m', { limitWait, isUnfinished: true });

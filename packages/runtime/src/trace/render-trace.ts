@@ -14,6 +14,7 @@ import { type Line, indent, joinLines } from './render-lines.ts';
 import { knownMessages, showEvents } from './show-events.ts';
 import { shortLine, wholeText } from './show-value.ts';
 import { childrenOf, isTurn } from './children-of.ts';
+import { nameChain } from './name-chain.ts';
 import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
@@ -73,7 +74,8 @@ class Renderer {
 
   /** Renders a chain. `turnStart`: the start of its turn in milliseconds, to place called turns. */
   chain(chain: ChainRecord, turnStart: number, instanceKey = '', notes: readonly string[] = []): Line[] {
-    const { kind, label, totalMs, isUnfinished } = chain;
+    const { kind, totalMs, isUnfinished } = chain;
+    const label = nameChain(chain);
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
     const time = isUnfinished === true ? 'unfinished' : describeDuration(totalMs);
     const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
@@ -180,7 +182,7 @@ class Renderer {
     if (kind === 'model' && outcome === 'length')
       return [this.paint('error', '! cut off at its limit of tokens'), ...cache];
     if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return cache;
-    const retried = retryMs === undefined ? '' : ` (tried again after ${describeDuration(retryMs)})`;
+    const retried = retryMs === undefined ? '' : ` (tried again ${describeDelay(retryMs)})`;
     return [this.paint(styleOf(chain), `✗ ${failureOf(chain)}${retried}`), ...this.stack(chain)];
   }
 
@@ -273,6 +275,10 @@ function hasSeveralPlans(turn: TurnTrace | ChainRecord): boolean {
   const [chain, earlier] = isTurn(turn) ? [turn.chain, turn.turnPlans ?? []] : [turn, []];
   const plans = [chain, ...chain.inside].flatMap(({ plan }) => plan ?? []);
   return new Set([...plans, ...earlier]).size > 1;
+}
+
+function describeDelay(delayMs: number): string {
+  return delayMs === 0 ? 'at once' : `after ${describeDuration(delayMs)}`;
 }
 
 /** Returns the style of a failure. A cancel is not shown as an error. */

@@ -123,7 +123,9 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
       {result !== undefined && <LongText title="Result" text={JSON.stringify(result, null, 2)} />}
       {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
       <ErrorOrigin place={place} stack={stack} />
-      {retryMs !== undefined && <p className="quiet">It was tried again after {describeDuration(retryMs)}.</p>}
+      {retryMs !== undefined && (
+        <p className="quiet">It was tried again {retryMs === 0 ? 'at once' : `after ${describeDuration(retryMs)}`}.</p>
+      )}
     </>
   );
 }

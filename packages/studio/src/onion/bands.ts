@@ -44,12 +44,19 @@ interface InTurn {
   readonly turnStart: number;
 }
 
+/** A model call has the name of the model that was called, and of the one that was asked for if a layer chose another. */
+function chainTitle({ kind, label, request }: ChainRecord): string {
+  if (kind === 'step') return `step ${label}`;
+  const isOther = kind === 'model' && request !== undefined && request.modelRef !== label;
+  return isOther ? `${request.modelRef} instead of ${label}` : label;
+}
+
 function spanBand(chain: ChainRecord, id: string, inTurn: InTurn): SpanBand {
   return {
     type: 'chain',
     id,
     kind: chain.kind,
-    title: chain.kind === 'step' ? `step ${chain.label}` : chain.label,
+    title: chainTitle(chain),
     startMs: inTurn.offsetMs + chain.startMs,
     totalMs: chain.totalMs,
     inside: layerBands(chain.layers, chain, id, inTurn),

@@ -177,7 +177,8 @@ async function tryStep(turn: RunningTurn, progress: Progress): Promise<EndedStep
     const failure = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);
     agent.bus.tell('step.failed', () => ({ ...named(), duration, error: failure, willRetry: retry !== undefined }));
     if (retry === undefined) throw error;
-    agent.log('warn', `Step ${stepIndex} failed and is tried again in ${retry.delayMs} ms: ${failure.message}`, {
+    const when = retry.delayMs === 0 ? 'at once' : `in ${retry.delayMs} ms`;
+    agent.log('warn', `Step ${stepIndex} failed and is tried again ${when}: ${failure.message}`, {
       event: 'step.retried',
       ...(failure.extension === undefined
         ? {}
