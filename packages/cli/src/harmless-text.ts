@@ -8,6 +8,11 @@ export function harmlessText(text: string): string {
   return text.toWellFormed().replaceAll(harmful, picture);
 }
 
+/** Escapes a sentence that may have several lines, as one line: each line break becomes a space. */
+export function harmlessSentence(text: string): string {
+  return harmlessText(text.trim().replaceAll(/\s*[\r\n]\s*/g, ' '));
+}
+
 /** Escapes several lines; line breaks stay. */
 export function harmlessLines(text: string): string {
   return text.split(/\r?\n/).map(harmlessText).join('\n');

@@ -30,6 +30,24 @@ test('texts of a server cannot start new lines', () => {
   expect(shown.match(/^ {2}other/gm)).toBeNull();
 });
 
+test('a problem of several lines is one line without symbols', () => {
+  const problem = 'E_CONFIG: two mistakes:\r\n  - one\n  - two\n';
+  const instance = { agent: 'host', instanceKey: 'a\nb', status: 'does not start', queued: 0, crashes: 0, problem };
+  const connection = { connection: 'web', status: 'waiting', crashes: 0, problem };
+  const changes = [{ at: '2026-01-02T03:04:05.678Z', outcome: 'refused', message: problem }];
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [instance], connections: [connection], changes };
+  // The cast is safe: the other fields of a status are not shown.
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+  const words = 'E_CONFIG: two mistakes: - one - two';
+  expect(shown.split('\n').slice(1)).toEqual([
+    `  host (a␊b): does not start, ${words}, \`gdn reload\` and \`gdn restart\` try again`,
+    `  web: waiting, ${words}`,
+    'Latest changes:',
+    `  2026-01-02T03:04:05Z  ${words}`,
+    '',
+  ]);
+});
+
 test('F-22 at a terminal, times are local, as in the log', () => {
   const startedAt = new Date(2026, 0, 2, 3, 4, 5).toISOString();
   const status = { swarm: 'shop', pid: 7, startedAt, instances: [], connections: [] } as unknown as SwarmStatus;

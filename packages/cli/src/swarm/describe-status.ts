@@ -2,7 +2,7 @@ import type { InstanceStatus, SwarmStatus } from '@goondan/runtime';
 import type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
 import { describeDuration, describeExtensionStatus } from '@goondan/runtime/internal';
 import type { ExtensionStatus } from '@goondan/types';
-import { harmlessText } from '../harmless-text.ts';
+import { harmlessSentence, harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
@@ -27,7 +27,7 @@ export function describeStatus(
     ),
     ...describeSharedProcesses(instances, terminal),
     ...connections.map(({ connection, status, pid: own, node, problem }) =>
-      line(connection, status, own, onNode(node), problem),
+      line(connection, status, own, onNode(node), sentenceOf(problem)),
     ),
     ...boundedList(
       urgentFirst(kept, urgencyOfKept),
@@ -54,10 +54,10 @@ function describeNodes(
           `since ${showTime(since, terminal)}`,
           `${processes} ${processes === 1 ? 'process' : 'processes'}`,
           `${instances} ${instances === 1 ? 'conversation' : 'conversations'}`,
-          ...(problem === undefined ? [] : [problem]),
+          ...(problem === undefined ? [] : [harmlessSentence(problem)]),
         ].join(', '),
       )}`,
-      ...missing.map((sentence) => `    ${harmlessText(sentence)}`),
+      ...missing.map((sentence) => `    ${harmlessSentence(sentence)}`),
     ],
     terminal.suggest('`gdn nodes`'),
   );
@@ -118,7 +118,7 @@ function describeInstance(
       onNode(node),
       limitWait && `waits for ${limitWait.limit} since ${describeDuration(limitWait.waitedMs)}`,
       queued === 0 ? undefined : describeInputs(queued),
-      problem,
+      sentenceOf(problem),
       status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,
     ),
     ...extensions.flatMap((part) => describePart(part, terminal)),
@@ -129,7 +129,7 @@ function describeInstance(
 const MOST_CHANGES = 3;
 
 function describeChange({ at, message, changeset }: ChangeReport, terminal: Pick<Terminal, 'isWatched'>): string {
-  return `  ${harmlessText([showTime(at, terminal), ...describeOrigin(changeset), message].join('  '))}`;
+  return `  ${harmlessText([showTime(at, terminal), ...describeOrigin(changeset), harmlessSentence(message)].join('  '))}`;
 }
 
 function describeOrigin(changeset: ChangeReport['changeset']): string[] {
@@ -145,7 +145,7 @@ function describeKept(
   terminal: Pick<Terminal, 'isWatched'>,
 ): string[] {
   const whose = instanceKey === undefined ? 'all conversations' : instanceKey;
-  const first = line(`${extension} of ${agent} (${whose}), kept`, status, pid, undefined, problem);
+  const first = line(`${extension} of ${agent} (${whose}), kept`, status, pid, undefined, sentenceOf(problem));
   return [first, ...(server === undefined ? [] : describePart({ ...server, extension }, terminal))];
 }
 
@@ -155,10 +155,17 @@ function describePart(
   terminal: Pick<Terminal, 'isWatched'>,
 ): string[] {
   const [first = '', ...more] = describeExtensionStatus(status, (time) => showTime(time, terminal)).map((text) =>
-    harmlessText(text),
+    harmlessSentence(text),
   );
-  const withheld = (status.withheld ?? []).map(({ name, problem }) => harmlessText(`withheld: ${name}: ${problem}`));
+  const withheld = (status.withheld ?? []).map(({ name, problem }) =>
+    harmlessText(`withheld: ${name}: ${harmlessSentence(problem)}`),
+  );
   return [`    ${first}`, ...[...more, ...withheld].map((text) => `      ${text}`)];
+}
+
+/** Problems are often texts of several lines, and each of them gets one line here. */
+function sentenceOf(problem: string | undefined): string | undefined {
+  return problem === undefined ? undefined : harmlessSentence(problem);
 }
 
 function line(who: string, status: string, pid: number | undefined, ...more: (string | undefined)[]): string {

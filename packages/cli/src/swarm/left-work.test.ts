@@ -28,6 +28,6 @@ test('an instance that cannot be read is listed with its problem', () => {
   const problem = 'E_STORE_CORRUPT: metadata.json is\ndamaged';
   const unreadable = { agent: 'host', instanceKey: 'k', inputs: 0, deadLetters: 0, problem };
   expect(describeLeftWork([unreadable], { suggest: String })).toBe(
-    '  host (k): does not start, E_STORE_CORRUPT: metadata.json is\u240adamaged\n',
+    '  host (k): does not start, E_STORE_CORRUPT: metadata.json is damaged\n',
   );
 });

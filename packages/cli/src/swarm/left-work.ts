@@ -1,7 +1,7 @@
 /** The work that a swarm has left for its next start, read from disk while the swarm does not run. */
 import type { InstanceAddress } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
-import { harmlessText } from '../harmless-text.ts';
+import { harmlessSentence, harmlessText } from '../harmless-text.ts';
 import { readSummary } from '../instance/read-instances.ts';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
@@ -45,7 +45,7 @@ export function describeLeftWork(left: readonly LeftWork[], { suggest }: Pick<Te
 
 function describeOne({ agent, instanceKey, inputs, deadLetters, problem }: LeftWork): string {
   const parts = [
-    ...(problem === undefined ? [] : [`does not start, ${harmlessText(problem)}`]),
+    ...(problem === undefined ? [] : [`does not start, ${harmlessSentence(problem)}`]),
     ...(inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input waits' : 'inputs wait'} for the next start`]),
     ...(deadLetters === 0 ? [] : [countLetters(deadLetters)]),
   ];
