@@ -133,7 +133,8 @@ function turnOf(
 }
 
 function hasEnded(chat: Chat): Promise<boolean> {
-  return Promise.race([chat.ended.then(() => true), Promise.resolve(false)]);
+  const later = new Promise<boolean>((resolve) => void setImmediate(() => resolve(false)));
+  return Promise.race([chat.ended.then(() => true), later]);
 }
 
 const answer = (text: string) => ({ responseMessage: createAssistantMessage(text) });
@@ -376,9 +377,50 @@ describe('commands', () => {
   test('wait in the line for the end of the turn when they change the agent or conversation', () => {
     const { screen, hooks, commands } = open();
     hooks.sent('Hello');
-    hooks.sent('/new other');
+    hooks.sent('/new other', 'now');
     expect(commands).toEqual([]);
     expect(screen.draft).toBe('/new other');
+  });
+
+  test('Y-08 that may come from a file keep their place behind the messages before them', async () => {
+    const { chat, screen, hooks, asked, turn, commands } = open();
+    hooks.sent('one');
+    hooks.sent('two');
+    hooks.sent('/new other');
+    hooks.sent('//three');
+    hooks.sent('/help');
+    hooks.sent('/exit');
+    expect([commands, await hasEnded(chat), screen.draft]).toEqual([['help'], false, '']);
+    await turn(0).end(answer('1'));
+    await turn(1).end(answer('2'));
+    expect(commands).toEqual(['help', 'new']);
+    expect(turn(2).delivery.input).toBe('/three');
+    expect(await hasEnded(chat)).toBe(false);
+    await turn(2).end(answer('3'));
+    expect(await chat.ended).toBe('left');
+    expect(asked).toHaveLength(3);
+  });
+
+  test('Y-08 the end of the file comes after its messages, but not after a question that nobody can answer', async () => {
+    const { chat, hooks, turn } = open();
+    hooks.sent('one');
+    hooks.sent('two');
+    hooks.ended();
+    await turn(0).end(answer('1'));
+    expect(await hasEnded(chat)).toBe(false);
+    await turn(1).end(answer('2'));
+    expect(await chat.ended).toBe('left');
+
+    const asking = open();
+    asking.hooks.sent('one');
+    asking.hooks.ended();
+    expect(await hasEnded(asking.chat)).toBe(false);
+    void asking.chat.ask([line('Allow it?')], '? ');
+    expect(await asking.chat.ended).toBe('left');
+
+    const idle = open();
+    idle.hooks.ended();
+    expect(await idle.chat.ended).toBe('left');
   });
 
   test('/quit leaves', async () => {

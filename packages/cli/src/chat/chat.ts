@@ -4,17 +4,19 @@
  *
  * 1. No text is lost: messages for the next turn are queued, at most `MOST_QUEUED` of them. If a turn is cancelled, or the
  *    swarm refuses a message, the queued messages return to the input line. A message for the running turn goes to the swarm
- *    at once; if the turn ends first, its own turn is shown next.
+ *    at once; if the turn ends first, its own turn is shown next. Lines that may come from a file are handled in their order,
+ *    also commands that leave the conversation, and the end of the file.
  * 2. A failing turn ends only that turn, not the chat.
  */
 import type { ApprovalSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
 import { newTraceId } from '@goondan/runtime/control';
-import type { Clock } from '@goondan/runtime/internal';
+import { type Clock, randomIds } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
 import { Question } from './question.ts';
-import { type ChatCommand, readInput } from './read-command.ts';
+import { refreshEverySecond } from './refresh-every-second.ts';
+import { type ChatCommand, leavesConversation, readInput } from './read-command.ts';
 import { findMentions, readMentions } from './read-mentions.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
@@ -54,7 +56,6 @@ interface RunningTurn {
 
 const MOST_QUEUED = 100;
 const LONGEST_QUEUED = 100;
-const TICK_MS = 1_000;
 /** The number of turns whose trace ids are kept, because log lines of a past turn may still arrive. */
 const MOST_ASKED = 10;
 const NOT_OVER = 'The turn is not over: it continues when you run the swarm again.';
@@ -72,6 +73,8 @@ export class Chat {
   /** Earlier inputs whose turns are shown before the queued messages are sent; at most `MOST_QUEUED`. */
   #earlier: readonly EarlierInput[] = [];
   #hasLeft = false;
+  /** True if the chat ends when everything is handled. */
+  #leavesAtRest = false;
   #warnedAt = -Infinity;
 
   constructor(
@@ -83,6 +86,8 @@ export class Chat {
       sent: (text, when) => this.#sent(text, when),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
+      ended: () => this.#leaveAtRest(),
+      mayQueue: () => this.#mayType,
       quit: () => this.quit(),
       gone: () => this.leave('gone'),
       live: () => this.#live(),
@@ -115,6 +120,8 @@ export class Chat {
   /** Asks the person; see `Question.ask`. */
   async ask(question: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
     const answer = this.#question.ask(question, label, signal);
+    // Nobody can answer any more.
+    if (this.#leavesAtRest) this.leave('left');
     signal?.addEventListener('abort', () => this.screen.refresh(), { once: true });
     this.screen.refresh();
     return answer;
@@ -206,29 +213,47 @@ export class Chat {
     this.screen.close();
   }
 
-  #sent(text: string, when: 'now' | 'next' = 'next'): void {
+  #sent(text: string, when?: 'now' | 'next'): void {
     this.#warnedAt = -Infinity;
     if (this.#question.label !== undefined) this.#question.answer(text);
     else if (text.trim() !== '') this.#take(text, when);
     this.screen.refresh();
   }
 
-  #take(text: string, when: 'now' | 'next'): void {
+  #take(text: string, when?: 'now' | 'next'): void {
     const input = readInput(text);
     if (input.type === 'mistake') return this.#warn(input.problem);
-    if (input.type === 'command') return void this.#run(input.command, text);
-    if (this.#turn === undefined) return void this.#runTurn(input.text);
+    const isInOrder = when === undefined && this.isTurnRunning;
+    if (input.type === 'command' && !(isInOrder && leavesConversation(input.command))) {
+      return void this.#run(input.command, text);
+    }
+    if (this.#turn === undefined) return void this.#handle(text);
     const mayTake = !this.#turn.abort.signal.aborted && this.#forTurn.length < MOST_QUEUED;
-    if (when === 'now' && mayTake) return void this.#steer(input.text);
-    if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(input.text);
+    if (input.type === 'message' && when === 'now' && mayTake) return void this.#steer(input.text);
+    if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(text);
     this.#warn(`${MOST_QUEUED} messages are already queued. Send this one when the turn is over.`);
     this.screen.setDraft(text);
+  }
+
+  /** Handles a line while no turn runs. */
+  async #handle(text: string): Promise<void> {
+    const input = readInput(text);
+    if (input.type === 'message') return this.#runTurn(input.text);
+    if (input.type === 'command') await this.#run(input.command, text);
+    if (!this.isTurnRunning && !this.#hasLeft) this.#goOn();
+  }
+
+  /** Leaves when all lines are handled, or at once if nobody can answer a question. */
+  #leaveAtRest(): void {
+    const isAtRest = !this.isTurnRunning && this.#earlier.length + this.#queue.length === 0;
+    if (isAtRest || this.#question.label !== undefined) return this.leave('left');
+    this.#leavesAtRest = true;
   }
 
   /** Sends a message for the running turn. */
   async #steer(input: string): Promise<void> {
     const { agent, instanceKey } = this.at;
-    const message = { id: `event-${newTraceId()}`, traceId: newTraceId(), input };
+    const message = { id: randomIds.next('event'), traceId: newTraceId(), input };
     this.#forTurn = [...this.#forTurn, message];
     this.#asked = [...this.#asked, message.traceId].slice(-MOST_ASKED);
     try {
@@ -278,7 +303,7 @@ export class Chat {
     this.#turn = turn;
     this.#asked = [...this.#asked, turn.traceId].slice(-MOST_ASKED);
     this.screen.printSent(input);
-    const stopTicking = this.#tick();
+    const stopTicking = refreshEverySecond(this.screen, clock);
     try {
       const { input: text, paths } = earlier === undefined ? findMentions(input) : { input, paths: [] };
       // A message without files is sent at once.
@@ -313,8 +338,10 @@ export class Chat {
   #goOn(): void {
     const [earlier, ...others] = this.#earlier;
     this.#earlier = others;
-    const next = earlier === undefined ? this.#queue.shift() : earlier.input;
-    if (next !== undefined) void this.#runTurn(next, earlier);
+    const next = earlier === undefined ? this.#queue.shift() : undefined;
+    if (earlier !== undefined) void this.#runTurn(earlier.input, earlier);
+    else if (next !== undefined) void this.#handle(next);
+    else if (this.#leavesAtRest) this.leave('left');
     this.screen.refresh();
   }
 
@@ -334,23 +361,14 @@ export class Chat {
     this.screen.print([line(text, 'yellow')]);
   }
 
-  /** Updates the elapsed time on the screen. */
-  #tick(): () => void {
-    let callOff = this.deps.clock.after(TICK_MS, next);
-    const { screen } = this;
-    const { clock } = this.deps;
-    return () => callOff();
-
-    function next(): void {
-      screen.refresh();
-      callOff = clock.after(TICK_MS, next);
-    }
+  /** True if a turn runs that takes messages, and asks nothing. */
+  get #mayType(): boolean {
+    return this.#turn?.abort.signal.aborted === false && this.#question.label === undefined;
   }
 
   /** Tells a person who types during a turn what the keys do. */
   #typingHint(): Pick<LiveView, 'hint'> {
-    const mayTake = this.#turn?.abort.signal.aborted === false && this.#question.label === undefined;
-    const isTyping = mayTake && this.screen.draft.trim() !== '';
+    const isTyping = this.#mayType && this.screen.draft.trim() !== '';
     return isTyping ? { hint: line('Enter: for this turn · Tab: as the next turn', 'dim') } : {};
   }
 

@@ -26,6 +26,11 @@ export const commandHelp: readonly (readonly [usage: string, does: string])[] = 
 const HISTORY = 20;
 const MOST_HISTORY = 10_000;
 
+/** Returns true for a command that leaves the conversation. */
+export function leavesConversation({ name }: ChatCommand): boolean {
+  return name === 'quit' || name === 'agent' || name === 'new';
+}
+
 /** `//text` sends the message `/text`. A path such as `/usr/bin` is a message, too. */
 export function readInput(text: string): ReadInput {
   if (text.startsWith('//')) return { type: 'message', text: text.slice(1) };

@@ -25,10 +25,14 @@ export interface ChatScreen {
 /** The events of a screen, and the data that the screen reads. */
 export interface ScreenHooks {
   /**
-   * The person sent a line, which may be blank. If a turn runs, the line is for this turn (`now`), or for the next one; `next`
-   * when absent.
+   * The person sent a line, which may be blank. If a turn runs, the line is for this turn (`now`), or for the next one. When
+   * absent, the line may come from a file: it is handled after all lines before it.
    */
   sent(text: string, when?: 'now' | 'next'): void;
+  /** No more lines come. */
+  ended(): void;
+  /** Returns true if a message can be queued as the next turn, because a turn runs and asks nothing. */
+  mayQueue(): boolean;
   /** The person pressed Ctrl-C. */
   interrupt(): void;
   /** The person pressed Ctrl-D on an empty line. */

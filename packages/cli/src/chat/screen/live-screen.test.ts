@@ -40,10 +40,12 @@ function open() {
   const clock = manualClock();
   let view: LiveView = { lines: [], label: '> ' };
   const hooks: ScreenHooks = {
-    sent: (text) => void heard.push(`sent ${text}`),
+    sent: (text, when) => void heard.push(when === 'next' ? `queued ${text}` : `sent ${text}`),
     interrupt: () => void heard.push('interrupt'),
     quit: () => void heard.push('quit'),
     leave: () => void heard.push('leave'),
+    ended: () => void heard.push('ended'),
+    mayQueue: () => view.lines.length > 0,
     gone: () => void heard.push('gone'),
     live: () => view,
   };
@@ -74,6 +76,15 @@ describe('the live screen', () => {
     screen.print([line('\x1b[2Jgone', 'red'), [{ text: 'a\rb' }]]);
     await clock.advance(25);
     expect(tty.written[0]).toContain('␛[2Jgone\r\na␍b\r\n');
+  });
+
+  test('Y-08 Tab queues the text while a turn runs, and leaves it alone otherwise', () => {
+    const { screen, tty, heard, show } = open();
+    tty.press('later\t');
+    expect([heard, screen.draft]).toEqual([[], 'later']);
+    show({ lines: [line('working')] });
+    tty.press('\t');
+    expect([heard, screen.draft]).toEqual([['queued later'], '']);
   });
 
   test('draws many changes in one frame', async () => {

@@ -124,6 +124,8 @@ export class LiveScreen implements ChatScreen {
   #pressed(bytes: Uint8Array): void {
     this.#callOffEscape();
     for (const key of this.#keys.feed(bytes)) {
+      // Tab has no meaning without a turn, and must not send what the person only wanted to complete.
+      if (key.type === 'tab' && !this.hooks.mayQueue()) continue;
       const outcome = this.#prompt.press(key);
       if (outcome.type === 'sent') this.hooks.sent(outcome.text, outcome.isNext === true ? 'next' : 'now');
       else if (outcome.type === 'interrupt') this.hooks.interrupt();

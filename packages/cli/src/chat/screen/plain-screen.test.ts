@@ -15,6 +15,8 @@ function open() {
       interrupt: () => void heard.push('interrupt'),
       quit: () => void heard.push('quit'),
       leave: () => void heard.push('leave'),
+      ended: () => void heard.push('ended'),
+      mayQueue: () => false,
       gone: () => void heard.push('gone'),
       live: () => view,
     },

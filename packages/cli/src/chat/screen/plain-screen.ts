@@ -33,7 +33,7 @@ export class PlainScreen implements ChatScreen {
         this.hooks.sent(text);
         this.refresh();
       },
-      () => this.hooks.leave(),
+      () => this.hooks.ended(),
     );
     this.refresh();
   }
