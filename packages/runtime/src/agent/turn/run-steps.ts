@@ -24,11 +24,14 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     // A turn that was given up must not change the plan inside a step of the next turn.
     refuseWhenOver(turn);
     refuseWrongAnswer(turn, progress);
+    // The limits of the step that follows decide whether the turn takes inputs.
+    if (progress.needsStep || !turn.waiting.isEmpty) takeChange(turn);
     // A step that is tried again may have left a tool call without its result.
     const isTriedAgain = progress.failures + progress.fallbacks > 0;
     progress.took = isTriedAgain ? [] : takeInputs(turn, progress.nextIndex);
     if (!progress.needsStep && progress.took.length === 0) return finish(turn, 'text_response', progress);
-    takeChange(turn);
+    // An input that a replay took.
+    if (!progress.needsStep) takeChange(turn);
     refuseTooManyTokens(turn, progress);
     if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
@@ -70,7 +73,7 @@ interface Progress {
   response: Message | undefined;
   /** True if the reply of the last step was truncated. */
   truncated: boolean;
-  /** The number of answers that do not fit the demanded schema. */
+  /** The number of answers that do not fit the demanded schema, since the last one that does. */
   wrongAnswers: number;
   /** The problems of the newest one. */
   problems: readonly string[];
@@ -78,7 +81,9 @@ interface Progress {
   took: readonly AgentEvent[];
 }
 
+/** Counts a wrong answer. If an input follows an answer that fits, its answers have all retries. */
 function noteProblems(progress: Progress, problems: readonly string[] | undefined): void {
+  if (problems === undefined && !progress.needsStep) progress.wrongAnswers = 0;
   if (problems === undefined) return;
   progress.wrongAnswers++;
   progress.problems = problems;
