@@ -19,7 +19,9 @@ export function countCrashes(log: readonly TurnRecord[]): number {
 
 /** Makes the event for a retry. It gets a new id, because the old id counts as handled. */
 export function retryOf({ event }: DeadLetter): AgentEvent {
-  return { ...event, id: retryIdOf(event.id) };
+  // It may have crashed the turn that took it, so the retry has a turn of its own.
+  const { delivery: _, ...rest } = event;
+  return { ...rest, id: retryIdOf(event.id) };
 }
 
 export function encodeLetter(letter: DeadLetter): JsonValue {
