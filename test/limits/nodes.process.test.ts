@@ -1,10 +1,12 @@
 // Tests limits and budgets on three nodes that share a PostgreSQL, in processes of their own that are killed.
 import { expect, setDefaultTimeout, test } from '../../packages/postgres/src/testing/with-postgres.ts';
-import type { Swarm } from '../../packages/runtime/src/control/swarm.ts';
+import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
+import type { Swarm, SwarmNotice } from '../../packages/runtime/src/control/swarm.ts';
+import { renderTrace } from '../../packages/runtime/src/trace/render-trace.ts';
 import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
-import { sampleStep } from '../samples.ts';
+import { sampleStep, testInProof } from '../samples.ts';
 import { limitedBundle } from './bundle.ts';
 import { until } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
@@ -50,6 +52,38 @@ test('Y-04 Y-07 limits and budgets hold on three nodes, also when a node is kill
     if (sampleStep === 1) expect(provider.requests.length).toBeGreaterThanOrEqual(20 - 3);
     // The calls of the killed node may still be open at the server when others get their places.
     expect(provider.mostOpen).toBeLessThanOrEqual(6);
+  }
+  await database.drop();
+});
+
+testInProof('Y-07 S-01 a wait is told by the node, and is in the trace of the running turn in PostgreSQL', async () => {
+  const database = await makeTestDatabase();
+  await using provider = startProvider({ delayMs: 0, isOpen: false });
+  using files = temporaryBundle(limitedBundle({ url: provider.url, agents: ['a'], limits: { concurrent: 1 } }));
+  {
+    const openReader = (swarm: string) => openPostgresReader({ address: database.address, swarm });
+    const options = { bundleFolder: files.folder, swarm: 'limited', store: database.address, openReader };
+    await using cluster = await startCluster({ ...options, nodes: 2 });
+    const first = cluster.at(0).ask({ instanceKey: '1', input: 'Hello' });
+    await until('the first call is open', () => provider.requests.length === 1);
+    const told: string[] = [];
+    const onNotice = (notice: SwarmNotice) => {
+      if (notice.type === 'runtime.event' && notice.name.startsWith('limit.')) told.push(notice.name);
+    };
+    const second = cluster.at(1).ask({ instanceKey: '2', input: 'Hello' }, { onNotice });
+    const { traces } = cluster.openReader();
+    const shown = async () => {
+      const [turn] = await traces.list({ instanceKey: '2' });
+      const read = turn === undefined ? undefined : await traces.read(turn.turnId);
+      return (read?.turns ?? []).map((each) => renderTrace(each)).join('\n');
+    };
+    await until('the trace has the wait', async () =>
+      (await shown()).includes('waiting for concurrent: 1 of Model/main'),
+    );
+    provider.open();
+    await Promise.all([first, second]);
+    expect(told).toEqual(['limit.reached', 'limit.waited']);
+    await until('the trace has the time of the wait', async () => / waited \S+ m?s for a limit/.test(await shown()));
   }
   await database.drop();
 });
