@@ -38,7 +38,8 @@ export type AgentResponse<Output = JsonValue> = {
   output?: Output;
 };
 
-export type AgentSend = Omit<AgentRequest, 'timeoutMs'>;
+/** A message that nobody waits for: it has no time limit, and demands no answer. */
+export type AgentSend = Omit<AgentRequest, 'timeoutMs' | 'output'>;
 
 /** An agent instance that has a process, a conversation, or both. */
 export interface AgentInstance {

@@ -6,7 +6,7 @@ import type { JsonSchema, JsonValue } from './json.ts';
 export interface OutputDemand {
   /** The JSON Schema of the answer. At most 65,536 characters, with the keywords of draft 7. */
   readonly schema: JsonSchema;
-  /** How often the model may correct a wrong answer; 2 when absent, at most 10. */
+  /** How often the model may correct a wrong answer; when absent, as often as the agent's own `output` says, or 2 times. At most 10. */
   readonly retries?: number;
 }
 

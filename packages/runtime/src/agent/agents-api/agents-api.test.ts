@@ -353,6 +353,17 @@ describe('parameters that are wrong', () => {
     });
     expect(engine.calls).toEqual([]);
   });
+
+  test('Y-01 a send that demands an answer is refused, and no agent is called', async () => {
+    const engine = engineWithEcho();
+    const demanding = { target: 'echo', output: { schema: { type: 'object' } } };
+    // The cast imitates an extension in plain JavaScript, which no types check.
+    expect(await use(engine, (agents) => agents.send(demanding as AgentSend))).toMatchObject({
+      code: 'E_AGENT_REQUEST',
+      message: 'A call to another agent: a send has no answer, so it cannot have "output"; use a request.',
+    });
+    expect(engine.calls).toEqual([]);
+  });
 });
 
 describe('a request for an answer that fits a schema', () => {

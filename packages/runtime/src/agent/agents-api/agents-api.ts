@@ -55,7 +55,8 @@ export function agentsApi(turn: RunningTurn, asker: Asker): AgentsApi {
 
 /** The parameters of a call with a plain JSON Schema. */
 type PlainRequest = Omit<AgentRequest, 'output'> & { readonly output?: OutputDemand };
-type PlainSend = Omit<PlainRequest, 'timeoutMs'>;
+/** What a request and a send have in common. A send has no answer, so it demands none. */
+type PlainCall = Omit<PlainRequest, 'timeoutMs'>;
 
 /** Makes a request. If its schema is one of a schema library, the answer also passes the check of that library. */
 async function requestTyped<Output>(
@@ -139,7 +140,7 @@ function toResponse(target: string, answered: JsonValue): AgentResponse {
   return { target, response: JSON.stringify(answered) };
 }
 
-async function send(turn: RunningTurn, asker: Asker, params: PlainSend): Promise<{ accepted: boolean }> {
+async function send(turn: RunningTurn, asker: Asker, params: PlainCall): Promise<{ accepted: boolean }> {
   const key = turn.effects.nextKey(asker.scope, 'agent');
   const recorded = turn.effects.recorded(key);
   if (recorded !== undefined) return { accepted: recorded === true };
@@ -159,7 +160,7 @@ function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]
   return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
 }
 
-function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', params: PlainSend) {
+function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', params: PlainCall) {
   const { input, content, metadata, output } = params;
   const to = addressOf(turn, params);
   const told = { input, content, metadata: metadata && snapshotJson(metadata), output };
@@ -167,7 +168,7 @@ function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', para
   return { key, kind: 'agent', asked } as const;
 }
 
-function addressOf({ agent }: RunningTurn, params: PlainSend) {
+function addressOf({ agent }: RunningTurn, params: PlainCall) {
   return { agentName: params.target, instanceKey: params.instanceKey ?? agent.address.instanceKey };
 }
 
@@ -175,7 +176,7 @@ function addressOf({ agent }: RunningTurn, params: PlainSend) {
  * Makes the agent event of a call to another agent. The event's id is built from the turn and the effect, so that a
  * call repeated after a crash has the same event id.
  */
-function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: string, params: PlainSend): AgentEvent {
+function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: string, params: PlainCall): AgentEvent {
   return {
     id: `${turnId}:${key}`,
     type: 'agent.message',
@@ -241,6 +242,9 @@ function check(params: AgentRequest<unknown>, known: KnownFields): AgentRequest<
   }
   const refuse = ({ message }: Error) => wrong(`metadata must be JSON, but ${message}`);
   if (metadata !== undefined) copyJsonObject(metadata, { omitUndefined: true, refuse });
+  if (known === sendFields && params.output !== undefined) {
+    throw wrong('a send has no answer, so it cannot have "output"; use a request');
+  }
   const unknown = findUnknownField(params, known);
   if (unknown !== undefined) throw wrong(unknown);
   return params;
@@ -253,14 +257,13 @@ const askFields = {
   files: true,
   instanceKey: true,
   metadata: true,
-  output: true,
 } as const;
-const otherNames = { agent: 'target', to: 'target', message: 'input', text: 'input', schema: 'output' } as const;
+const otherNames = { agent: 'target', to: 'target', message: 'input', text: 'input' } as const;
 const sendFields = knownFields<AgentSend>('a send', askFields, otherNames);
 const requestFields = knownFields<AgentRequest>(
   'a request',
-  { ...askFields, timeoutMs: true },
-  { ...otherNames, timeout: 'timeoutMs' },
+  { ...askFields, output: true, timeoutMs: true },
+  { ...otherNames, schema: 'output', timeout: 'timeoutMs' },
 );
 
 /** The maximum length of `target` and `instanceKey`. The engine checks names up to this length itself. */

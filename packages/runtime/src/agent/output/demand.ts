@@ -18,10 +18,18 @@ export interface Demand {
   readonly finish: RegisteredTool;
 }
 
-/** Opens the demand. Models get the schema, so secrets in it are masked. */
-export async function openDemand(output: OutputDemand | undefined, mask: Mask): Promise<Demand | undefined> {
+/**
+ * Opens the demand of the event, or else that of the agent. An event that says nothing about retries has those of the
+ * agent. Models get the schema, so secrets in it are masked.
+ */
+export async function openDemand(
+  ofEvent: OutputDemand | undefined,
+  ofAgent: OutputDemand | undefined,
+  mask: Mask,
+): Promise<Demand | undefined> {
+  const output = ofEvent ?? ofAgent;
   if (output === undefined) return undefined;
-  const { retries = DEFAULT_RETRIES } = output;
+  const retries = output.retries ?? ofAgent?.retries ?? DEFAULT_RETRIES;
   // Safe: masking an object returns an object, and the object itself if it has no secrets.
   const schema = maskJson(output.schema, mask) as JsonSchema;
   return { schema, retries, check: await compileSchema(schema, 'the answer'), finish: finishTool(schema) };

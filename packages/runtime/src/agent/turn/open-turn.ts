@@ -50,7 +50,7 @@ export async function openTurn(
   const inputEvent = Object.freeze({ ...event });
   const toolResults: RunningTurn['toolResults'] = [];
   const turnLayers = agent.layers.of('turn');
-  const demand = await openDemand(event.output ?? agent.plan.output, agent.mask);
+  const demand = await openDemand(event.output, agent.plan.output, agent.mask);
   const turn: RunningTurn = {
     agent,
     event: inputEvent,

@@ -106,6 +106,16 @@ describe('a model with a schema mode', () => {
     expect((await agent.say('go')).result.error?.code).toBe('E_OUTPUT_SCHEMA');
   });
 
+  test('Y-01 an event that demands a schema without retries has the retries of the agent', async () => {
+    const stepsOf = async (ofAgent: number | undefined, ofEvent?: number) => {
+      const own = { schema, ...(ofAgent !== undefined && { retries: ofAgent }) };
+      const agent = await scriptedAgent({ model: modelOf(true, reply(json(wrong))), output: own });
+      const event = { output: { schema: { type: 'array' }, ...(ofEvent !== undefined && { retries: ofEvent }) } };
+      return (await agent.say('go', { event })).stepCount;
+    };
+    expect([await stepsOf(0), await stepsOf(4), await stepsOf(undefined), await stepsOf(4, 1)]).toEqual([1, 5, 3, 2]);
+  });
+
   test('C-09 retries count as steps', async () => {
     const { result, stepCount } = await say({ ...native(reply(json(wrong))), policy: { maxStepsPerTurn: 2 } });
     expect([result.finishReason, stepCount]).toEqual(['max_steps', 2]);
