@@ -16,19 +16,25 @@ test.each([
   ['@cat.png and @"my notes.txt"', 'cat.png and my notes.txt', ['cat.png', 'my notes.txt']],
   ['write to a@b.example or @@kim', 'write to a@b.example or @kim', []],
   ['@ alone', '@ alone', []],
+  ['my cat (@cat.png)', 'my cat (cat.png)', ['cat.png)']],
+  ['"@cat.png", [@"my notes.txt"]', '"cat.png", [my notes.txt]', ['cat.png",', 'my notes.txt']],
+  ['(@@kim) and a@@b.example', '(@kim) and a@@b.example', []],
+  ['constructor(@Inject() cat) in `@cat.png`', 'constructor(@Inject() cat) in `@cat.png`', []],
 ])('Y-02 %p names files', (text, input, paths) => {
   expect(findMentions(text)).toEqual({ input, paths });
 });
 
-test('Y-02 named files are read, also before the end of a sentence', async () => {
-  expect(await readMentions(['cat.png?', 'my notes.txt'], folder)).toMatchObject([
+test('Y-02 named files are read, also before the end of a sentence, a bracket or a quote', async () => {
+  expect(await readMentions(['cat.png?', 'cat.png).', 'cat.png",', 'my notes.txt'], folder)).toMatchObject([
     { type: 'image', mediaType: 'image/png', filename: 'cat.png' },
+    { filename: 'cat.png' },
+    { filename: 'cat.png' },
     { type: 'file', mediaType: 'text/plain', filename: 'my notes.txt' },
   ]);
 });
 
 test('Y-02 a missing file is an error with its name and the escape', async () => {
-  expect(await readMentions(['dog.png'], folder).catch((error: unknown) => error)).toMatchObject({
+  expect(await readMentions(['dog.png).'], folder).catch((error: unknown) => error)).toMatchObject({
     code: 'E_USAGE',
     message: 'The file dog.png does not exist.',
     suggestion: 'Check the path, or write @@ for an @ that is not a file.',

@@ -1,12 +1,15 @@
-/** Files that a person names in a message of the chat: `@cat.png`, `@"my cat.png"`. `@@` is a literal `@`. */
+/**
+ * Files that a person names in a message of the chat: `@cat.png`, `@"my cat.png"`, `(@cat.png)`. The `@` is at the start of a
+ * word, or after brackets and quotes at the start of a word. There, `@@` is a literal `@`; anywhere else, both are text.
+ */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { InputPart } from '@goondan/types';
 import { readFilePart } from '../read-files.ts';
 
-const MENTION = /(?<=^|\s)@(?:(@)|"([^"\n]+)"|([^\s@"]\S*))/g;
-/** Signs that end a sentence, and do not belong to the name of a file. */
-const PUNCTUATION = /[.,;:!?)\]}]+$/;
+const MENTION = /(?<=(?:^|\s)[([{"'“‘«]*)@(?:(@)|"([^"\n]+)"|([^\s@"]\S*))/g;
+/** Signs that end a sentence, a bracket or a quote, and do not belong to the name of a file. */
+const PUNCTUATION = /[.,;:!?)\]}"'”’»]+$/;
 
 /** A message without the marks of its files. */
 export interface Mentions {
@@ -34,10 +37,10 @@ export async function readMentions(paths: readonly string[], folder: string): Pr
 
 const ESCAPE = 'Check the path, or write @@ for an @ that is not a file.';
 
+/** Returns the path as it is written if there is such a file, and otherwise without the signs at its end. */
 async function withoutPunctuation(path: string, folder: string): Promise<string> {
-  if (await exists(path, folder)) return path;
   const bare = path.replace(PUNCTUATION, '');
-  return bare !== '' && (await exists(bare, folder)) ? bare : path;
+  return bare === '' || (await exists(path, folder)) ? path : bare;
 }
 
 async function exists(path: string, folder: string): Promise<boolean> {
