@@ -121,11 +121,23 @@ postgresTest('Y-01 PostgreSQL: a wrong answer still goes back to the model after
 
 test('Y-01 a file without a usable schema is refused with its place, before anything starts', async () => {
   const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'x', '--schema', 'wrong.yaml');
-  expect(stderr).toContain('E_OUTPUT_INVALID: wrong.yaml:3:16: ');
-  expect(stderr).toContain('properties.city has the unknown keyword "typ"');
-  expect(exitCode).not.toBe(0);
+  expect(stderr).toContain('E_OUTPUT_INVALID: wrong.yaml:3:11: ');
+  expect(stderr).toContain('properties.city has the unknown keyword "typ".\nDid you mean `type`?\n');
+  expect(exitCode).toBe(2);
   const alone = await place.run('run', 'bundle', '--schema', 'weather.json');
   expect(alone.stderr).toContain("option '--schema' needs option '--input'");
+});
+
+test.each([
+  ['run bundle --trust --input x --schema nope.json'],
+  ['run bundle --trust --input x --file nope.json'],
+  ['usage --bundle bundle --prices nope.json'],
+])('a missing file is a wrong command line, and the hint names the path that was tried: gdn %s', async (line) => {
+  const tried = join(place.folder, 'nope.json');
+  expect(await place.run(...line.split(' '))).toMatchObject({
+    stderr: `E_USAGE: The file nope.json does not exist.\nCheck the path. The command looked for ${tried}\n`,
+    exitCode: 2,
+  });
 });
 
 test('Y-01 gdn send --schema --wait demands the same of a running swarm', async () => {

@@ -67,9 +67,9 @@ test.each<[JsonValue, string, readonly string[]]>([
   [{ type: 'text' }, 'type must be equal to one of the allowed values', ['type']],
   [{ description: 'x'.repeat(LONGEST_DEMAND) }, 'characters; 65536 are allowed', []],
 ])('Y-01 %j cannot be demanded, and the problem has a place', (schema, message, path) => {
-  const problem = findDemandProblem(schema);
-  expect(problem?.message).toContain(message);
-  expect(problem?.path).toEqual([...path]);
+  const { message: told = '', path: at = [], unknownField } = findDemandProblem(schema) ?? {};
+  expect(told).toContain(message);
+  expect(unknownField === undefined ? at : [...at, unknownField]).toEqual([...path]);
 });
 
 test('Y-01 a schema that grows without end once its references are followed cannot be demanded', () => {

@@ -33,6 +33,8 @@ interface Whole {
 /** Keywords without a check of the value, beside those of draft 7. `$defs` holds targets of `$ref`. */
 const remarks = ['const', 'default', 'writeOnly', 'deprecated', '$defs'];
 const known = new Set([...schemaKeywords, ...remarks]);
+/** The keywords of a schema that can be demanded. */
+export const demandKeywords: readonly string[] = [...known];
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const single = ['additionalItems', 'additionalProperties', 'contains', 'propertyNames', 'if', 'then', 'else', 'not'];
 const lists = ['items', 'allOf', 'anyOf', 'oneOf'];
@@ -49,7 +51,7 @@ function findUnchecked(node: unknown, path: readonly string[], whole: Whole): Sc
   if (!isObject(node)) return undefined;
   const strange = Object.keys(node).find((keyword) => !isKnown(keyword, path.length === 0));
   if (strange !== undefined) {
-    return { ...schemaProblem(path, `has the unknown keyword "${strange}"`), path: [...path, strange] };
+    return { ...schemaProblem(path, `has the unknown keyword "${strange}"`), unknownField: strange };
   }
   return findOwnProblem(node, path, whole) ?? findBelow(node, path, whole);
 }

@@ -38,22 +38,24 @@ spec: { entryAgent: Agent/clerk, agents: [Agent/clerk] }
     message,
   ]);
   const plan = loaded.valid ? resolveSwarm(loaded, { environment: {} }).plan : undefined;
-  return { problems, output: plan?.agents[0]?.output };
+  // The path of the folder is another one in each run.
+  const suggestions = loaded.errors.map(({ suggestion }) => suggestion?.replace(bundle.folder, 'BUNDLE'));
+  return { problems, suggestions, output: plan?.agents[0]?.output };
 }
 
 const object = { type: 'object', properties: { city: { type: 'string' } } };
 
 test('Y-01 a schema in the bundle reaches the plan, from the resource, a JSON file and a YAML file', async () => {
   const inline = await load('schema: { type: object, properties: { city: { type: string } } }\nretries: 5');
-  expect(inline).toEqual({ problems: [], output: { schema: object, retries: 5 } });
+  expect(inline).toMatchObject({ problems: [], output: { schema: object, retries: 5 } });
   const json = await load('schemaRef: schemas/city.json', {
     'schemas/city.json': JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...object }, null, 2),
   });
-  expect(json).toEqual({ problems: [], output: { schema: object } });
+  expect(json).toMatchObject({ problems: [], output: { schema: object } });
   const yaml = await load('schemaRef: ./city.yml', {
     'city.yml': 'type: object\nproperties: { city: { type: string } }\n',
   });
-  expect(yaml).toEqual({ problems: [], output: { schema: object } });
+  expect(yaml).toMatchObject({ problems: [], output: { schema: object } });
 });
 
 test.each<[string, string, Record<string, string>, string, string, string]>([
@@ -77,7 +79,7 @@ test.each<[string, string, Record<string, string>, string, string, string]>([
     'a keyword that is not checked',
     'schema:\n  type: object\n  properties:\n    city:\n      minLenght: 1',
     {},
-    'goondan.yaml:18:22',
+    'goondan.yaml:18:11',
     'E_OUTPUT_INVALID',
     'The schema for answers cannot be used: properties.city has the unknown keyword "minLenght".',
   ],
@@ -102,7 +104,7 @@ test.each<[string, string, Record<string, string>, string, string, string]>([
     'a mistake in a JSON file',
     'schemaRef: ./a.json',
     { 'a.json': '{\n  "type": "object",\n  "properties": {\n    "city": { "typ": "string" }\n  }\n}\n' },
-    'a.json:4:22',
+    'a.json:4:15',
     'E_OUTPUT_INVALID',
     'The schema for answers cannot be used: properties.city has the unknown keyword "typ".',
   ],
@@ -124,11 +126,32 @@ test.each<[string, string, Record<string, string>, string, string, string]>([
   },
 );
 
+test.each<[string, Record<string, string>, string]>([
+  ['schema: { properties: { city: { minLenght: 1 } } }', {}, 'Did you mean `minLength`?'],
+  ['schemaRef: ./a.json', { 'a.json': '{ "requird": ["city"] }' }, 'Did you mean `required`?'],
+  [
+    'schema: { xyz: 1 }',
+    {},
+    'Correct the part of the schema that the message names. Keywords of JSON Schema draft 7 are known.',
+  ],
+  ['schemaRef: ./a.json', { 'a.json': '' }, 'Write one JSON Schema into the file, as JSON or YAML in UTF-8.'],
+  [
+    'schemaRef: ./gone/a.json',
+    {},
+    'Check `output.schemaRef`: it is relative to the folder of the bundle. Goondan looked for BUNDLE/gone/a.json',
+  ],
+])(
+  'Y-01 validate suggests the keyword, the contents or the path that is meant: %s',
+  async (output, files, suggestion) => {
+    expect((await load(output, files)).suggestions).toEqual([suggestion]);
+  },
+);
+
 test('Y-01 the file of --schema is read the same way', () => {
   using folder = temporaryBundle({ 'a.yaml': 'type: object\n', 'b.yaml': 'type: object\nnope: 1\n' });
   expect(readSchemaFile(join(folder.folder, 'a.yaml'))).toEqual({ type: 'object' });
   const path = join(folder.folder, 'b.yaml');
-  expect(() => readSchemaFile(path)).toThrow(`${path}:2:7: The schema for answers cannot be used`);
+  expect(() => readSchemaFile(path)).toThrow(`${path}:2:1: The schema for answers cannot be used`);
   expect(() => readSchemaFile(join(folder.folder, 'c.yaml'))).toThrow('There is no such file.');
   writeFileSync(path, new Uint8Array([0xff, 0xfe]));
   expect(() => readSchemaFile(path)).toThrow('The file is not UTF-8 text.');

@@ -5,7 +5,7 @@ import type { LoadedResource } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import type { Path } from '../place.ts';
 import { type FileOwner, findFile } from './find-file.ts';
-import { readSchemaIn } from './read-schema-file.ts';
+import { readSchemaIn, tellProblem } from './read-schema-file.ts';
 
 interface WrittenOutput {
   readonly schema?: unknown;
@@ -34,13 +34,17 @@ export async function inspectOutput(
   }
   const problem = findDemandProblem(schema);
   if (problem !== undefined) {
-    const message = `The schema for answers cannot be used: ${problem.message}.`;
-    findings.push(errorIn(loaded, [...at, 'schema', ...problem.path], 'E_OUTPUT_INVALID', message));
+    const { path, part, message, suggestion } = tellProblem(problem);
+    findings.push(errorIn(loaded, [...at, 'schema', ...path], 'E_OUTPUT_INVALID', message, suggestion, part));
   }
   return {};
 }
 
 const at: Path = ['spec', 'output'];
+
+function suggestPath(tried: string): string {
+  return `Check \`output.schemaRef\`: it is relative to the folder of the bundle. Goondan looked for ${tried}`;
+}
 
 async function inspectFile(
   loaded: FileOwner,
@@ -48,7 +52,7 @@ async function inspectFile(
   findings: Finding[],
 ): Promise<Pick<LoadedResource, 'outputSchema'>> {
   const path: Path = [...at, 'schemaRef'];
-  const found = await findFile(loaded, schemaRef, path, 'E_OUTPUT_INVALID');
+  const found = await findFile(loaded, schemaRef, path, 'E_OUTPUT_INVALID', suggestPath);
   if (typeof found !== 'string') {
     findings.push(found);
     return {};

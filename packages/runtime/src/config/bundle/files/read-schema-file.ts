@@ -1,7 +1,9 @@
 /** Reads a file with the JSON Schema of an answer. The file is JSON or YAML. */
-import { GoondanError, type JsonSchema } from '@goondan/types';
+import { errorCatalogue, GoondanError, type JsonSchema } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
-import { findDemandProblem } from '../../../json/find-demand-problem.ts';
+import { demandKeywords, findDemandProblem } from '../../../json/find-demand-problem.ts';
+import type { SchemaProblem } from '../../../json/find-schema-problem.ts';
+import { closestName, suggestName } from '../../closest-name.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { readTextFile, refusalText } from './text-file.ts';
@@ -23,8 +25,8 @@ export function readSchemaFile(path: string): JsonSchema {
 
 /** Returns the schema in the file at `path`, or its problems. `file`: the name of the file in messages. */
 export function readSchemaIn(path: string, file: string, resource?: string): JsonSchema | Finding[] {
-  const refuse = (message: string, place = { file, line: 1, column: 1 }) => [
-    errorAt(place, 'E_OUTPUT_INVALID', message, undefined, resource),
+  const refuse = (message: string, place = { file, line: 1, column: 1 }, suggestion = WRITE_SCHEMA) => [
+    errorAt(place, 'E_OUTPUT_INVALID', message, suggestion, resource),
   ];
   const read = readTextFile(path, LARGEST_FILE);
   if (read.type === 'missing') return refuse('There is no such file.');
@@ -38,8 +40,19 @@ export function readSchemaIn(path: string, file: string, resource?: string): Jso
   if (others.length > 0) return refuse('The file has several documents; it must have one JSON Schema.');
   const problem = findDemandProblem(document.value);
   if (problem !== undefined) {
-    const message = `The schema for answers cannot be used: ${problem.message}.`;
-    return refuse(message, document.placeOf(problem.path));
+    const { path: at, part, message, suggestion = errorCatalogue.E_OUTPUT_INVALID.suggestion } = tellProblem(problem);
+    return refuse(message, document.placeOf(at, part), suggestion);
   }
   return isPlainObject(document.value) ? document.value : refuse('The file has no JSON Schema.');
+}
+
+const WRITE_SCHEMA = 'Write one JSON Schema into the file, as JSON or YAML in UTF-8.';
+
+/** Describes a problem of a schema for people: with its place, and the keyword that a mistyped one most likely means. */
+export function tellProblem({ path, message: told, unknownField }: SchemaProblem) {
+  const message = `The schema for answers cannot be used: ${told}.`;
+  if (unknownField === undefined) return { path, part: 'value', message, suggestion: undefined } as const;
+  const meant = closestName(unknownField, demandKeywords);
+  const suggestion = meant === undefined ? undefined : suggestName(meant, demandKeywords);
+  return { path: [...path, unknownField], part: 'key', message, suggestion } as const;
 }
