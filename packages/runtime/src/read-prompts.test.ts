@@ -560,7 +560,31 @@ describe('what is not recorded is an error', () => {
     expect(await rejectionOf(promptsOf({ step: 1 }))).toMatchObject({
       code: 'E_PROMPT_STEP',
       message: 'Turn event-default-0 has no step 1. It has only step 0.',
+      suggestion:
+        'Write `--prompt 0` for its last step, or `--prompt` for all of them. `gdn trace event-default-0` shows what each step did.',
     });
+  });
+
+  test('F-07 a call that failed before its request was sent names the error', async () => {
+    const guard = extension('guard', (api) => {
+      api.pipeline.register('model', () => {
+        throw new Error('not on Sundays');
+      });
+    });
+    const agent = await start({ extensions: [guard] });
+    await agent.say('Hello');
+    await agent.close();
+    const { calls, unsent } = await promptsOf();
+    expect(calls).toEqual([]);
+    expect(unsent).toEqual([
+      {
+        effect: '0/model',
+        step: 0,
+        modelRef: 'Model/m',
+        why: 'failed',
+        error: expect.stringContaining('not on Sundays'),
+      },
+    ]);
   });
 
   test('a model of a program that does not report its requests', async () => {

@@ -65,9 +65,14 @@ export async function readPrompts(
 
 function noSuchStep({ turn, steps }: TurnRequests, step: number): GoondanError {
   const [first, last] = [steps[0], steps.at(-1)];
+  const id = shortTurnId(turn.turnId);
   const known =
     first === undefined ? 'no step' : first === last ? `only step ${first}` : `the steps ${first} to ${last}`;
-  return new GoondanError('E_PROMPT_STEP', `Turn ${shortTurnId(turn.turnId)} has no step ${step}. It has ${known}.`);
+  const suggestion =
+    first === undefined
+      ? `\`gdn trace ${id}\` shows how the turn ended.`
+      : `Write \`--prompt ${last}\` for its last step, or \`--prompt\` for all of them. \`gdn trace ${id}\` shows what each step did.`;
+  return new GoondanError('E_PROMPT_STEP', `Turn ${id} has no step ${step}. It has ${known}.`, { suggestion });
 }
 
 /** Throws if a request should be there, and none is. A call that a layer answered has no request. */

@@ -92,7 +92,10 @@ test('F-07 wrong steps and options are rejected with a suggestion', async () => 
       "E_USAGE: option '--prompt [step]' argument 'last' is invalid. It is not the number of a step.",
     ],
     [['last', '--full'], 2, "E_USAGE: option '--full' works only with '--prompt'\n"],
-    [['--prompt', '--last', '2'], 2, "E_USAGE: option '--last' works only for the list of turns"],
+    [['--prompt', '--last', '2'], 2, "E_USAGE: option '--last' works only for the list of turns, without '--prompt'\n"],
+    [['last', '--prompt', '--agent', 'host'], 2, "E_USAGE: option '--agent' works only without an id\n"],
+    [['--prompt', '--agent', 'nobody'], 3, 'E_TRACE_UNKNOWN: There is no recorded turn of agent "nobody".\n'],
+    [['--prompt', '--instance', 'x'], 3, 'E_TRACE_UNKNOWN: There is no recorded turn in conversation "x".\n'],
     [['last', '--prompt', '--diff'], 2, "E_USAGE: option '--prompt [step]' cannot be used with option '--diff'"],
   ];
   for (const [args, exitCode, stderr] of refusals) {
@@ -100,4 +103,18 @@ test('F-07 wrong steps and options are rejected with a suggestion', async () => 
     expect({ args, stdout: refused.stdout, exitCode: refused.exitCode }).toEqual({ args, stdout: '', exitCode });
     expect(refused.stderr).toStartWith(stderr);
   }
+});
+
+test('F-07 --prompt with --agent and --instance takes the latest turn of that agent and conversation', async () => {
+  await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+  const asked = [];
+  for (const instance of ['one', 'two']) {
+    const { stdout } = await gdn('run', '--trust', '--input', `Hi ${instance}`, '--instance', instance, '--json');
+    asked.push((JSON.parse(stdout) as { turnId: string }).turnId);
+  }
+  const turnOf = async (...more: string[]) => {
+    const { stdout } = await gdn('trace', '--prompt', '--json', ...more);
+    return (JSON.parse(stdout) as TurnPrompts).turn.turnId;
+  };
+  expect([await turnOf('--instance', 'one'), await turnOf('--agent', 'host')]).toEqual(asked);
 });

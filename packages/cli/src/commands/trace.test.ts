@@ -175,7 +175,7 @@ describe('gdn trace', () => {
     const refusals: [args: string[], exitCode: number, stderr: string][] = [
       [['nothing'], 3, 'E_TRACE_UNKNOWN: Nothing is recorded of a turn or a trace "nothing".\nList the recorded turns'],
       [['turn-'], 3, 'E_TRACE_AMBIGUOUS: "turn-" may be '],
-      [['x', '--last', '3'], 2, "E_USAGE: option '--last' works only for the list of turns, without an id\n"],
+      [['x', '--last', '3'], 2, "E_USAGE: option '--last' works only without an id\n"],
       [['--diff'], 2, "E_USAGE: option '--diff' needs the id of a turn or a trace, or `last`\n"],
       [['--mermaid'], 2, "E_USAGE: option '--mermaid' needs the id of a turn or a trace, or `last`\n"],
       [['x', '--mermaid', '--json'], 2, '{"error":{"code":"E_USAGE",'],

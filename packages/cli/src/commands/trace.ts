@@ -1,3 +1,5 @@
+import type { StoreReader } from '@goondan/runtime/history';
+import { GoondanError } from '@goondan/types';
 import { InvalidArgumentError, Option } from 'commander';
 import { type InstanceOptions, numberUpTo } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
@@ -18,7 +20,8 @@ const description =
   'agents too. Without an id it lists the latest turns. The id is the id of a turn or a trace, or the ' +
   'beginning of one, as every command prints it. `last` is the latest turn that no other ' +
   'agent asked for. With --prompt it shows each model call of the turn as the provider got it: the system prompt, ' +
-  'messages, tools and params, who put each of them there, and the reply. Without an id, --prompt takes the latest turn. ' +
+  'messages, tools and params, who put each of them there, and the reply. Without an id, --prompt takes the latest turn, ' +
+  'or that of --agent and --instance. ' +
   'The swarm does not have to run.';
 
 export function addTraceCommand(program: GdnCommand): void {
@@ -35,8 +38,8 @@ export function addTraceCommand(program: GdnCommand): void {
         .conflicts(['diff', 'mermaid']),
     )
     .option('--full', 'with --prompt: show long texts and all messages in full, and the parameters of tools')
-    .option('--agent <name>', 'without an id: only turns of this agent')
-    .option('--instance <key>', 'without an id: only turns of this conversation')
+    .option('--agent <name>', 'without an id: only turns of this agent; with --prompt, its latest one')
+    .option('--instance <key>', 'without an id: only turns of this conversation; with --prompt, its latest one')
     .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST))
     .swarmOptions()
     .examples(
@@ -44,6 +47,7 @@ export function addTraceCommand(program: GdnCommand): void {
       'gdn trace last --bundle my-swarm',
       'gdn trace 1f3a9c2b --bundle my-swarm --diff',
       'gdn trace last --prompt 0 --bundle my-swarm',
+      'gdn trace --prompt --agent researcher --bundle my-swarm',
     )
     .runs((options: TraceOptions, terminal, id?: string) => {
       refuseMixture(command, id, options);
@@ -57,9 +61,11 @@ function refuseMixture(command: GdnCommand, id: string | undefined, options: Tra
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   if (options.full === true && options.prompt === undefined)
     command.error("option '--full' works only with '--prompt'");
-  const isOne = id !== undefined || options.prompt !== undefined;
-  const forList = isOne ? given(['agent', 'instance', 'last']) : undefined;
-  if (forList !== undefined) command.error(`option '--${forList}' works only for the list of turns, without an id`);
+  const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
+  if (forList !== undefined) command.error(`option '--${forList}' works only without an id`);
+  if (options.prompt !== undefined && options.last !== undefined) {
+    command.error("option '--last' works only for the list of turns, without '--prompt'");
+  }
   const forOne = id === undefined ? given(['diff', 'mermaid']) : undefined;
   if (forOne !== undefined) command.error(`option '--${forOne}' needs the id of a turn or a trace, or \`last\``);
 }
@@ -96,9 +102,32 @@ async function showPrompts(id: string | undefined, options: TraceOptions, termin
   const { prompt, full = false, json } = options;
   const reader = await openReader(await placeOfSwarm(options));
   const step = prompt === true ? undefined : prompt;
-  const prompts = await readPrompts(reader, { id: id === 'last' ? undefined : id, step });
+  const prompts = await readPrompts(reader, {
+    id: id === 'last' ? undefined : (id ?? (await latest(reader, options))),
+    step,
+  });
   if (json === true) return printJson(prompts, terminal);
   await terminal.write(renderPrompts(prompts, full, terminal));
+}
+
+/**
+ * Returns the span of the latest turn of the agent or the conversation that the options name; `undefined` when they name none.
+ * The id of a turn is not enough: a forked conversation has turns with the same ids. **Errors** — `E_TRACE_UNKNOWN`.
+ */
+async function latest({ traces }: StoreReader, options: TraceOptions): Promise<string | undefined> {
+  const { agent, instance } = options;
+  if (agent === undefined && instance === undefined) return undefined;
+  const [turn] = await traces.list({ ...turnsOf(options), last: 1 });
+  if (turn !== undefined) return turn.spanId;
+  const [of, in_] = [agent && ` of agent "${agent}"`, instance && ` in conversation "${instance}"`];
+  throw new GoondanError('E_TRACE_UNKNOWN', `There is no recorded turn${of ?? ''}${in_ ?? ''}.`);
+}
+
+function turnsOf({ agent, instance }: TraceOptions) {
+  return {
+    ...(agent === undefined ? {} : { agentName: agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
 }
 
 async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
@@ -107,13 +136,9 @@ async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
     import('../swarm/swarm-place.ts'),
     import('../trace/print-turns.ts'),
   ]);
-  const { agent, instance, last } = options;
+  const { last } = options;
   const { traces } = await openReader(await placeOfSwarm(options));
-  const turns = await traces.list({
-    ...(last === undefined ? {} : { last }),
-    ...(agent === undefined ? {} : { agentName: agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  });
+  const turns = await traces.list({ ...turnsOf(options), ...(last === undefined ? {} : { last }) });
   if (options.json === true) return printJson(turns, terminal);
   if (turns.length === 0) return terminal.print('There are no recorded turns.\n');
   printTurns(turns, terminal);

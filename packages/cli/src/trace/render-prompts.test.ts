@@ -171,3 +171,16 @@ test('a failed call shows its error, and a call without a request the reason', (
     'step 1  Model/claude  1/model\nA layer answered in place of the model, so nothing was sent.\n',
   );
 });
+
+test('F-07 a call that sent nothing, and a turn without a call, name the error', () => {
+  const error = 'E_MODEL_FILE: anthropic/claude does not take x.mp4.';
+  const unsent = [{ effect: '0/model', step: 0, modelRef: 'Model/claude', why: 'failed', error } as const];
+  const { turn } = prompts(call);
+  expect(renderPrompts({ turn, calls: [], unsent }, false, terminal)).toEndWith(
+    `step 0  Model/claude  0/model\nNothing was sent to the model, because the call failed before: ${error}\n`,
+  );
+  const failed = { ...turn, ending: 'failed', error: 'E_LAYER_FAILED: no' } as const;
+  expect(renderPrompts({ turn: failed, calls: [], unsent: [] }, false, terminal)).toEndWith(
+    'The turn called no model, because it failed before: E_LAYER_FAILED: no\n',
+  );
+});

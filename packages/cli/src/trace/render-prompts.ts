@@ -8,6 +8,7 @@ import { describePart } from '../history/describe-message.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 import { describePartAuthor } from './describe-part-author.ts';
+import { describeUnsent } from './describe-unsent.ts';
 
 /** The maximum number of characters of one part, and of messages of one request, unless everything is printed. */
 const LONGEST_PART = 1_200;
@@ -26,8 +27,13 @@ export function renderPrompts({ turn, calls, unsent }: TurnPrompts, isFull: bool
   page.add(terminal.colors.dim(head));
   for (const [index, call] of calls.entries()) page.addCall(call, isFull ? undefined : calls[index - 1]);
   for (const call of unsent) page.addUnsent(call);
-  if (calls.length + unsent.length === 0) page.add('The turn called no model.');
+  if (calls.length + unsent.length === 0) page.add(harmlessText(describeNoCall(turn)));
   return page.text();
+}
+
+function describeNoCall({ error, ending }: TurnPrompts['turn']): string {
+  if (error !== undefined) return `The turn called no model, because it failed before: ${error}`;
+  return ending === undefined ? 'The turn has called no model yet.' : 'The turn called no model.';
 }
 
 class PromptPage {
@@ -69,13 +75,14 @@ class PromptPage {
     this.#addReply(call);
   }
 
-  addUnsent({ step, modelRef, why, effect }: UnsentCall): void {
+  addUnsent(call: UnsentCall): void {
+    const { step, modelRef, effect } = call;
     const place = step === undefined ? 'between steps' : `step ${step}`;
     this.add('');
     this.add(
       `${this.terminal.colors.bold(place)}  ${harmlessText(modelRef)}  ${this.terminal.colors.dim(harmlessText(effect))}`,
     );
-    this.add(reasons[why]);
+    this.add(harmlessText(describeUnsent(call)));
   }
 
   #addVerdict({ isExact, problems, package: made }: CallPrompt): void {
@@ -155,15 +162,6 @@ class PromptPage {
     this.add(`${INDENT}${this.terminal.colors.dim(`… ${text}; --full shows everything`)}`);
   }
 }
-
-const reasons: Readonly<Record<UnsentCall['why'], string>> = {
-  running: 'Its request is recorded when the call ends.',
-  answered: 'A layer answered in place of the model, so nothing was sent.',
-  failed: 'The call failed before anything was sent.',
-  unreported: 'The model is an object of a program that does not report its requests.',
-  old: 'An older version of Goondan recorded the call, without its request.',
-  unknown: 'Its request is not in the trace.',
-};
 
 /** Counts the messages at the beginning that are the same and have the same authors. */
 function countSame(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[]): number {

@@ -79,7 +79,8 @@ export const storeErrors = {
   E_PROMPT_STEP: {
     forPrograms: true,
     meaning: 'The recorded turn has no step with this index.',
-    suggestion: 'Use one of the steps that `gdn trace` shows for the turn. The first one is 0.',
+    suggestion:
+      'Use one of the steps that the message names. `gdn trace` with the id of the turn shows what each of them did.',
   },
   E_PROMPT_UNRECORDED: {
     forPrograms: true,

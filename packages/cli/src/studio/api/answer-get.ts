@@ -106,8 +106,7 @@ function prompt(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> 
     throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no model call. Add `id` and `effect`.');
   }
   return host.reads.run(keyOf('prompt', place, id, effect), async () => {
-    const { calls } = await readPrompts(await openReader({ ...place, warn: host.warn }), { id, effect });
-    return viewPrompt(calls);
+    return viewPrompt(await readPrompts(await openReader({ ...place, warn: host.warn }), { id, effect }));
   });
 }
 

@@ -1,8 +1,9 @@
 /** The prompt of one model call, as Studio shows it: texts within limits, and authors in words. */
-import type { CallPrompt, RebuiltMessage } from '@goondan/runtime/history';
+import type { RebuiltMessage, TurnPrompts } from '@goondan/runtime/history';
 import { GoondanError, type ModelMessage } from '@goondan/types';
 import { describePart } from '../../history/describe-message.ts';
 import { describePartAuthor } from '../../trace/describe-part-author.ts';
+import { describeUnsent } from '../../trace/describe-unsent.ts';
 import type { PromptView, ShownText } from '../contract.ts';
 
 /** The maximum number of messages, and of characters of one part and of the body. */
@@ -10,12 +11,12 @@ const MOST_MESSAGES = 200;
 const LONGEST_PART = 20_000;
 const LONGEST_BODY = 500_000;
 
-/** `calls`: the calls with the same key, of which the last run counts. **Errors** — `E_TRACE_UNKNOWN`. */
-export function viewPrompt(calls: readonly CallPrompt[]): PromptView {
+/** The calls with the same key, of which the last run counts. **Errors** — `E_TRACE_UNKNOWN`, with the reason. */
+export function viewPrompt({ calls, unsent }: Pick<TurnPrompts, 'calls' | 'unsent'>): PromptView {
   const call = calls.at(-1);
   if (call === undefined) {
-    throw new GoondanError('E_TRACE_UNKNOWN', 'The request of this model call is not recorded.', {
-      suggestion: 'It is recorded when the call ends. A call that a layer answered has no request.',
+    throw new GoondanError('E_TRACE_UNKNOWN', describeUnsent(unsent.at(-1) ?? { why: 'unknown' }), {
+      suggestion: 'Only a call that reached the model has a prompt.',
     });
   }
   const { request, isExact, problems, provider, model, package: made, body, reply, error } = call;

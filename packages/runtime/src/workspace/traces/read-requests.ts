@@ -35,6 +35,8 @@ export interface UnsentCall {
   readonly step?: number;
   readonly modelRef: string;
   readonly why: 'running' | 'answered' | 'failed' | 'unreported' | 'old' | 'unknown';
+  /** The error of a call that failed; absent otherwise. */
+  readonly error?: string;
 }
 
 /**
@@ -82,6 +84,7 @@ function unsentCalls(lines: readonly TraceLine[]): readonly UnsentCall[] {
         ...(step === undefined ? {} : { step }),
         modelRef: chain.label,
         why: whyUnsent(chain, effect, isOld),
+        ...(chain.error === undefined ? {} : { error: chain.error }),
       },
     ];
   });
@@ -90,6 +93,8 @@ function unsentCalls(lines: readonly TraceLine[]): readonly UnsentCall[] {
 function whyUnsent(chain: ChainRecord, effect: EffectRecord | undefined, isOld: boolean): UnsentCall['why'] {
   if (isOld) return 'old';
   if (effect !== undefined) return effect.outcome?.ok === false ? 'failed' : 'unreported';
+  // A call that a layer refused, or that has no budget, does not reach the model.
+  if (chain.error !== undefined && chain.request === undefined) return 'failed';
   if (chain.layers.some(({ outcome }) => outcome === 'short_circuit')) return 'answered';
   return chain.isUnfinished === true ? 'running' : 'unknown';
 }
