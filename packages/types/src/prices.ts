@@ -51,10 +51,21 @@ export function findPrice(
 /** Returns the cost of tokens. Returns `undefined` if a price that it needs, such as that of the cache, is not known. */
 export function priceOf(usage: TokenUsage, price: ModelPrice): number | undefined {
   const { cachedInputTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: reasoned = 0 } = usage;
-  const { input, output, cacheRead, cacheWrite, reasoning = output } = price;
-  if ((read > 0 && cacheRead === undefined) || (written > 0 && cacheWrite === undefined)) return undefined;
-  const asked = (usage.inputTokens - read - written) * input + read * (cacheRead ?? 0) + written * (cacheWrite ?? 0);
+  const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = output } = price;
+  if (missingPrices(usage, price).length > 0) return undefined;
+  const asked = (usage.inputTokens - read - written) * input + read * cacheRead + written * cacheWrite;
   return (asked + (usage.outputTokens - reasoned) * output + reasoned * reasoning) / PER;
+}
+
+/** Returns the fields of a price file without which the cost of these tokens is not known. */
+export function missingPrices(
+  { cachedInputTokens = 0, cacheWriteTokens = 0 }: TokenUsage,
+  { cacheRead, cacheWrite }: ModelPrice,
+): readonly ('cacheRead' | 'cacheWrite')[] {
+  return [
+    ...(cachedInputTokens > 0 && cacheRead === undefined ? (['cacheRead'] as const) : []),
+    ...(cacheWriteTokens > 0 && cacheWrite === undefined ? (['cacheWrite'] as const) : []),
+  ];
 }
 
 /** Returns the most that this many tokens can cost, whichever part of them the provider caches or spends on reasoning. */

@@ -2,13 +2,13 @@ import type { Prices } from '@goondan/types';
 import { Option } from 'commander';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { readSince } from '../logs/read-since.ts';
+import { readSinceDay } from '../logs/read-since.ts';
 import { printJson } from '../print-json.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Grouping, groupings } from '../usage/groupings.ts';
 
-type UsageOptions = BundleOptions & { readonly by: Grouping; readonly since?: Date; readonly prices?: string };
+type UsageOptions = BundleOptions & { readonly by: Grouping; readonly since?: string; readonly prices?: string };
 
 export function addUsageCommand(program: GdnCommand): void {
   program
@@ -21,7 +21,7 @@ export function addUsageCommand(program: GdnCommand): void {
     )
     .addOption(new Option('--by <fact>', 'the fact to sum up by').choices(groupings).default('agent'))
     .option('--since <time>', 'only days from this one on, in UTC: 7d, 2026-01-31', (text) =>
-      readSince(text, new Date()),
+      readSinceDay(text, new Date()),
     )
     .option('--prices <file>', 'a price file, in YAML or JSON')
     .swarmOptions()
@@ -36,9 +36,8 @@ async function showUsage(options: UsageOptions, terminal: Terminal): Promise<voi
     import('../usage/sum-spendings.ts'),
     import('../usage/print-usage.ts'),
   ]);
-  const { by, json, prices: file } = options;
+  const { by, json, prices: file, since } = options;
   const prices = file === undefined ? undefined : await readPrices(file);
-  const since = options.since?.toISOString().slice(0, 10);
   const place = await placeOfSwarm(options);
   const read = await withStore(place, { spendings: [], problems: [] }, ({ usage }) => usage.read(since));
   const report = reportUsage(read, { by, since, prices });

@@ -47,10 +47,13 @@ function alignRight(cell: string, width = 0): string {
   return `${' '.repeat(Math.max(0, width - widthOf(cell)))}${cell}`;
 }
 
-function notesOf({ unpriced = [], problems = [] }: UsageReport): string[] {
-  const models = unpriced.map(harmlessText).join(', ');
+function notesOf({ unpriced = [], missingPrices = {}, problems = [] }: UsageReport): string[] {
+  const unknown = unpriced.filter((name) => missingPrices[name] === undefined).map(harmlessText);
   return [
-    ...(unpriced.length === 0 ? [] : [`The price file has no price, or not all prices, of ${models}.`]),
+    ...(unknown.length === 0 ? [] : [`The price file does not have ${unknown.join(', ')}.`]),
+    ...Object.entries(missingPrices).map(([name, fields]) => {
+      return `The price file has no ${fields.map((field) => `\`${field}\``).join(' and no ')} of ${harmlessText(name)}.`;
+    }),
     ...problems.map((problem) => `warn: not counted: ${harmlessText(problem)}`),
   ];
 }

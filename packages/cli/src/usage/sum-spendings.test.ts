@@ -81,6 +81,21 @@ describe('the report of gdn usage', () => {
     expect(rows[1]).toMatchObject({ agent: 'reader', cost: expect.closeTo(0.000_04), unpricedCalls: 1 });
   });
 
+  test('Y-03 a price that the file lacks is named', () => {
+    const usage = { inputTokens: 9, outputTokens: 1, totalTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 2 };
+    const spendings = [spending({ usage }, 9), spending({}, 5)];
+    const report = reportUsage({ spendings, problems: [] }, { by: 'agent', prices });
+    expect(report).toMatchObject({
+      unpriced: ['anthropic/large'],
+      missingPrices: { 'anthropic/large': ['cacheRead', 'cacheWrite'] },
+      total: { calls: 2, unpricedCalls: 1 },
+    });
+    let screen = '';
+    const stdout = { write: (text: string) => (screen += text) };
+    printUsage(report, openTerminal({ stdout, stderr: stdout, env: {} }));
+    expect(screen).toEndWith('The price file has no `cacheRead` and no `cacheWrite` of anthropic/large.\n');
+  });
+
   test('is printed as a table; a swarm without calls has a total of 0', () => {
     let screen = '';
     const stdout = { write: (text: string) => (screen += text) };
@@ -92,7 +107,7 @@ describe('the report of gdn usage', () => {
       'writer / (deleted conversations)      1      100      10           0         0               0.0002 EUR',
       'reader / default                      2       23      20           0         0  0.0000 EUR + 1 unpriced',
       'total                                 4  1000123      40           0         0  2.0002 EUR + 1 unpriced',
-      'The price file has no price, or not all prices, of openai/small.',
+      'The price file does not have openai/small.',
       'warn: not counted: writer~x: damaged',
       '',
     ]);

@@ -1,7 +1,7 @@
 /** Sums up the model calls of a swarm by one of their facts, with their cost as far as prices are known. */
 import type { InstanceSpending } from '@goondan/runtime/history';
 import { sumUsage } from '@goondan/runtime/internal';
-import { findPrice, priceOf, type Prices, type TokenUsage } from '@goondan/types';
+import { findPrice, missingPrices, priceOf, type Prices, type TokenUsage } from '@goondan/types';
 import type { Grouping } from './groupings.ts';
 
 /** The calls of one group. Fields may be added, but are never renamed. */
@@ -34,6 +34,8 @@ export interface UsageReport {
   readonly total: UsageSum;
   /** The models without a known price, if there is a price file. */
   readonly unpriced?: readonly string[];
+  /** The fields of the price file that some of these models lack; a model that is not in the file has no entry. */
+  readonly missingPrices?: Readonly<Record<string, readonly string[]>>;
   /** Conversations whose calls cannot be read, because their files are damaged. */
   readonly problems?: readonly string[];
 }
@@ -54,10 +56,13 @@ export function reportUsage(
 ): UsageReport {
   const groups = new Map<Group[0], Group[1]>();
   let total: UsageSum | undefined;
-  const unpriced = new Set<string>();
+  const unpriced = new Map<string, ReadonlySet<string>>();
   for (const spending of spendings) {
     const sum = sumOf(spending, prices);
-    if (sum.unpricedCalls !== undefined) unpriced.add(`${spending.provider}/${spending.model}`);
+    if (prices !== undefined && sum.unpricedCalls !== undefined) {
+      const name = `${spending.provider}/${spending.model}`;
+      unpriced.set(name, new Set([...(unpriced.get(name) ?? []), ...lackedBy(spending, prices)]));
+    }
     total = total === undefined ? sum : add(total, sum);
     const facts = factsOf(spending, by);
     const key = JSON.stringify(Object.values(facts));
@@ -72,9 +77,25 @@ export function reportUsage(
     ...(prices === undefined ? {} : { currency: prices.currency }),
     rows: sorted.map(([, { facts, sum }]) => ({ ...facts, ...sum })),
     total: total ?? { calls: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
-    ...(unpriced.size === 0 ? {} : { unpriced: [...unpriced].toSorted() }),
+    ...namesOf(unpriced),
     ...(problems.length === 0 ? {} : { problems }),
   };
+}
+
+function lackedBy({ usage, ...model }: InstanceSpending, prices: Prices): readonly string[] {
+  const price = findPrice(prices, model);
+  return price === undefined ? [] : missingPrices(usage, price);
+}
+
+/** Names the models without a known price, and the fields that those in the price file lack. */
+function namesOf(unpriced: ReadonlyMap<string, ReadonlySet<string>>): Pick<UsageReport, 'unpriced' | 'missingPrices'> {
+  if (unpriced.size === 0) return {};
+  const names = [...unpriced.keys()].toSorted();
+  const lacking = names.flatMap((name) => {
+    const fields = [...(unpriced.get(name) ?? [])].toSorted();
+    return fields.length === 0 ? [] : [[name, fields] as const];
+  });
+  return { unpriced: names, ...(lacking.length === 0 ? {} : { missingPrices: Object.fromEntries(lacking) }) };
 }
 
 function factsOf(spending: InstanceSpending, by: Grouping): Facts {
