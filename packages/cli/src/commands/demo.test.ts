@@ -108,6 +108,7 @@ describe('gdn demo', () => {
       '│ │ │ toolCall agents__request N ms {"target":"forecaster","input":"Forecast for Seoul, days: 30"}',
       '│ │ │ │ approval · approval own N ms',
       '│ │ │ │ │ turn forecaster N ms',
+      '│ │ │ │ │ │ … 118 → 23 tokens',
       '│ │ │ │ │ │ step 0 N ms',
       '│ │ │ │ │ │ │ read-only own N ms',
       '│ │ │ │ │ │ │ │ ~ toolCatalog.weather__save removed',

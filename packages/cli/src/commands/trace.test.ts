@@ -68,6 +68,7 @@ describe('gdn trace', () => {
       '│ │ │ model Model/scripted N ms, N → N tokens',
       '│ │ │ toolCall agents__request N ms {"target":"helper","input":"Are you there?"}',
       '│ │ │ │ turn helper N ms',
+      '│ │ │ │ │ … N → N tokens',
       '│ │ │ │ │ step 0 N ms',
       '│ │ │ │ │ │ model Model/scripted N ms, N → N tokens',
       '│ step 1 N ms',

@@ -152,6 +152,19 @@ test('turns of called agents are where they began, with their instance unless it
   ]);
 });
 
+test('F-08 the tokens of every turn are shown, and apart if it called agents', () => {
+  const usage = { inputTokens: 30, outputTokens: 4, totalTokens: 34 };
+  const part = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
+  const called = traced('guest', { usage: part });
+  const turn = traced('host', { usage, called: part, chain: inTurn(chain('turn', 'host'), [called]) });
+  expect(renderTrace(turn).split('\n')).toEqual([
+    'turn host 3.00 ms',
+    '│ … 30 → 4 tokens: own 20 → 3, called agents 10 → 1',
+    '│ turn guest 3.00 ms',
+    '│ │ … 10 → 1 tokens',
+  ]);
+});
+
 test('F-30 cancelled parts are grey, failed parts are red', () => {
   const error = 'E_CANCELLED: no more';
   const paint = (style: string, text: string) => (style === 'error' ? `red(${text})` : text);

@@ -3,6 +3,7 @@
  * the turns of called agents inside the chain that called them.
  */
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
+import { defined } from '../json/defined.ts';
 import type { Change } from '../json/diff-json.ts';
 import { shortDigest } from '../json/short-digest.ts';
 import { describeCacheLoss } from './cache-loss.ts';
@@ -246,10 +247,10 @@ class Renderer {
     ];
   }
 
-  /** Renders the tokens of a turn that called other agents; those of its own calls are shown with the calls. */
+  /** Renders the tokens of a turn: all of them, and apart if it called other agents. */
   private turnUsage({ usage, called }: TurnTrace): string[] {
-    if (usage === undefined || called === undefined) return [];
-    return [this.paint('time', `… ${describeTurnUsage({ usage, called })}`)];
+    if (usage === undefined || usage.totalTokens === 0) return [];
+    return [this.paint('time', `… ${describeTurnUsage({ usage, ...defined({ called }) })}`)];
   }
 
   /** Renders a connected server as a plain line, and any other server with the reason and the last lines it printed. */

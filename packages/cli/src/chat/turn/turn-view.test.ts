@@ -23,7 +23,7 @@ function watch() {
     think: (text: string) => view.hear(delta({ type: 'reasoning', text, ...step(0) })),
     discard: () => view.hear(delta({ type: 'discard', ...step(0) })),
     tell: (name: string, payload: JsonObject) => view.hear({ type: 'runtime.event', at, name, payload }),
-    end: (result: Partial<TurnResult>) => view.end(endOf(result)),
+    end: (result: Partial<TurnResult>, tokens?: [number, number]) => view.end(endOf(result, tokens)),
   };
 }
 
@@ -33,8 +33,8 @@ function delta(told: Extract<SwarmNotice, { type: 'delta' }>['delta']): SwarmNot
   return { type: 'delta', at, eventId: 'e', delta: told };
 }
 
-function endOf(result: Partial<TurnResult>): TurnEnd {
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+function endOf(result: Partial<TurnResult>, [inputTokens, outputTokens] = [0, 0]): TurnEnd {
+  const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
   const full: TurnResult = { turnId: 'turn-e', finishReason: 'text_response', ...result };
   return { agent: 'host', instanceKey: 'default', eventId: 'e', traceId: '', result: full, stepCount: 3, usage };
 }
@@ -66,6 +66,12 @@ describe('a turn', () => {
     // The process of the turn died while the call waited.
     tell('turn.started', { turnId: 'turn-e' });
     expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
+  });
+
+  test('F-08 the tokens of every turn are shown after its answer, also if it called no agent', () => {
+    const { printed, end } = watch();
+    end(answer('Sunny.'), [20, 5]);
+    expect(printed).toEqual(['Sunny.', '20 → 5 tokens', '']);
   });
 
   test('a failed call shows the reason, in short', () => {

@@ -66,7 +66,7 @@ export class TurnView {
 
   /** Shows the final result. */
   end(end: TurnEnd): void {
-    const { result, stepCount, called } = end;
+    const { result, stepCount, usage } = end;
     const { print } = this.deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
@@ -74,7 +74,7 @@ export class TurnView {
     if (response !== '' && this.#text.text !== response) print(linesOf(response));
     print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
-    if (called !== undefined) print([line(describeTurnUsage(end), 'dim')]);
+    if (usage.totalTokens > 0) print([line(describeTurnUsage(end), 'dim')]);
     print([emptyLine]);
   }
 
