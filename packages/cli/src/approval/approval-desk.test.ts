@@ -67,6 +67,7 @@ async function open(
       signal.addEventListener('abort', () => resolve(undefined));
       return promise;
     },
+    nameOfPerson: () => 'me',
     tell: (text) => told.push(text),
   });
   return { desk, asked, given, told, world, tell, ids: () => asked.map(({ id }) => id), isWatching: () => isWatching };

@@ -9,7 +9,6 @@ import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
-import { personName } from './person-name.ts';
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
@@ -24,6 +23,8 @@ export interface DeskDeps {
   readonly ask: (approval: ApprovalSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
   /** Prints a line about a call that this desk asked about. */
   readonly tell: (text: string) => void;
+  /** Returns the name under which an answer is recorded. */
+  readonly nameOfPerson: () => string;
 }
 
 export class ApprovalDesk {
@@ -100,8 +101,8 @@ export class ApprovalDesk {
   }
 
   async #give({ id, kind }: ApprovalSummary, { isApproved, note }: PersonAnswer): Promise<void> {
-    const { swarm, tell } = this.deps;
-    const reply = { id, by: personName(), ...(note === undefined ? {} : { note }) };
+    const { swarm, tell, nameOfPerson } = this.deps;
+    const reply = { id, by: nameOfPerson(), ...(note === undefined ? {} : { note }) };
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
     if (!isGiven) tell(`${id} was already answered.`);
     else if (kind === 'change') tell(isApproved ? `${id}: the change is approved.` : `${id}: the change is denied.`);

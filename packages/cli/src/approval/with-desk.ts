@@ -8,6 +8,7 @@ import type { TakeInterrupt } from '../with-interrupt.ts';
 import { ApprovalDesk } from './approval-desk.ts';
 import { describeApproval } from './describe-approval.ts';
 import { approvalQuestion, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
+import { personName } from './person-name.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
@@ -45,6 +46,7 @@ export async function withDesk<Value>(
       return refusal === undefined ? tellWhere(approval, place, terminal) : refuse(approval, refusal, terminal);
     },
     tell: (text) => terminal.printError(`${text}\n`),
+    nameOfPerson: personName,
   });
   const onAccepted = (acceptance: Acceptance) => {
     own = acceptance;

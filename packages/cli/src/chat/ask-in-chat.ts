@@ -4,6 +4,7 @@ import { createColors } from '../colors.ts';
 import { ApprovalDesk } from '../approval/approval-desk.ts';
 import { approvalHead, approvalLines } from '../approval/describe-approval.ts';
 import { approvalQuestion, type PersonAnswer, readPersonAnswer } from '../approval/person-answer.ts';
+import { personName } from '../approval/person-name.ts';
 import type { Chat } from './chat.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 import type { DiffTone } from '../show-diff.ts';
@@ -31,6 +32,7 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Appr
       return signal.aborted ? undefined : readAnswer(text, approval, chat);
     },
     tell: (text) => chat.note(text),
+    nameOfPerson: personName,
   });
 }
 

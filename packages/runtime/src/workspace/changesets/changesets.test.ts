@@ -698,7 +698,6 @@ describe('the store', () => {
 
   test.each([
     ['folder', (path: string) => mkdirSync(path)],
-    ['pipe', (path: string) => void Bun.spawnSync(['mkfifo', path])],
     ['link', (path: string) => symlinkSync('/dev/zero', path)],
   ])('puts a changeset aside whose record is a %s', async (_, make) => {
     const one = await withEdits({ 'prompts/a.md': 'new' });
@@ -709,15 +708,6 @@ describe('the store', () => {
     expect(warnings).toEqual([expect.stringContaining('is not a regular file')]);
     await commit(other);
     expect(warnings).toHaveLength(1);
-  });
-
-  test('counts a content that is a pipe as damaged', async () => {
-    const id = await withEdits({ 'prompts/a.md': 'new' });
-    const [edit] = (await open().get(id)).edits;
-    const path = paths().content(id, edit?.after ?? '');
-    rmSync(path);
-    Bun.spawnSync(['mkfifo', path]);
-    expect(await code(open().edits(id))).toBe('E_STORE_CORRUPT');
   });
 
   test('keeps the last 100 ended changesets, and never a leftover', async () => {

@@ -10,6 +10,8 @@ import { resolveSwarm } from '../resolve/resolve-swarm.ts';
 import { type EditedTexts, examineTexts, writeTexts } from './examine-texts.ts';
 
 const TIMES = samples(250, 8);
+/** The number of random edits from which on a tenth of them is of each kind. */
+const ENOUGH = 30;
 const environment = completeEnvironment;
 const earlier = { addedTools: ['earlier'], addedFiles: ['tools/earlier.ts'] };
 const tool = (name: string) =>
@@ -57,8 +59,8 @@ test(`of ${TIMES} random edits, those that are permitted change only what a chan
     expect(countLowEffects(after), `seed ${seed}`).toBe(countLowEffects(before));
     writeTexts(bundle.folder, Object.fromEntries(Object.keys(edits).map((path) => [path, files[path] ?? null])));
   }
-  // If every edit were rejected for one reason, the test would prove little.
-  if (only === undefined) {
+  // If every edit were rejected for one reason, the test would prove little. Of few samples, chance decides.
+  if (only === undefined && TIMES >= ENOUGH) {
     expect(counts.fits).toBeGreaterThan(TIMES / 10);
     expect(counts.policy_violation).toBeGreaterThan(TIMES / 10);
   }
