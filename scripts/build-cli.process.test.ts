@@ -74,10 +74,9 @@ test('commands for a running swarm load no YAML, no zod and nothing that reads a
     expect(running).toContain('packages/cli/src/swarm/describe-status.ts');
     // The main entry point of the runtime is loaded, but only the modules that `connectSwarm` needs.
     expect(running.filter((path) => forbidden.test(path))).toEqual([]);
-    // Before the commands for swarms in a store and the client of a node's port, there were 163 sources while the code
-    // that reads a bundle was loaded, too. Issue 14 added 17: a command, options with files, the shapes of schemas and files
-    // in requests, and the check of a schema.
-    expect(running.length).toBeLessThan(170);
+    // The client needs the shapes of answers in `ipc/check`, but no table of frames and no check of a schema.
+    expect(running.filter((path) => /runtime\/src\/(ipc\/(from|to)-|json\/read-demand)/.test(path))).toEqual([]);
+    expect(running.length).toBeLessThan(156);
     for (const [command, ...args] of [['send', '--input', 'Hello'], ['approve'], ['logs']] as const) {
       const loaded = await loadedBy(command, '--bundle', 'bundle', ...args);
       expect(loaded.filter((path) => forbidden.test(path))).toEqual([]);

@@ -2,7 +2,6 @@ import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
-import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
@@ -58,9 +57,10 @@ async function showList(options: BundleOptions, terminal: Terminal): Promise<Res
 }
 
 async function showInstance(options: BundleOptions, terminal: Terminal, agentName?: string, key?: string) {
-  const [[{ placeOfSwarm }, { readInstance }], { chooseInstance }] = await Promise.all([
+  const [[{ placeOfSwarm }, { readInstance }], { chooseInstance }, { printMessages }] = await Promise.all([
     imports(),
     import('../instance/choose-instance.ts'),
+    import('../instance/print-messages.ts'),
   ]);
   const place = await placeOfSwarm(options);
   const at = await chooseInstance(place, { agentName, instanceKey: key });

@@ -14,7 +14,6 @@ import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { printJson } from '../print-json.ts';
-import { readDemanded } from '../read-demanded.ts';
 import { readVersion } from '../read-version.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import type { ServedSwarm } from '../run/serve.ts';
@@ -100,9 +99,10 @@ function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Ter
 }
 
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
-  const [{ prepareRun }, { warnImported }] = await Promise.all([
+  const [{ prepareRun }, { warnImported }, { readDemanded }] = await Promise.all([
     import('../run/prepare-run.ts'),
     import('../cluster/imported-note.ts'),
+    import('../read-demanded.ts'),
   ]);
   const { input, schema, file = [], trust = false, connections = input === undefined, ...common } = options;
   const demanded = await readDemanded(schema);

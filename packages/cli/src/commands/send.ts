@@ -3,7 +3,6 @@ import { collectPaths } from '../collect-paths.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
-import { readDemanded } from '../read-demanded.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -46,13 +45,15 @@ async function send(
   },
   terminal: Terminal,
 ): Promise<Result | ExitCode> {
-  const [{ reachSwarm }, { warnImported }, { readInput }, { readFiles }, { callerTrace }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../cluster/imported-note.ts'),
-    import('../read-input.ts'),
-    import('../read-files.ts'),
-    import('../caller-trace.ts'),
-  ]);
+  const [{ reachSwarm }, { warnImported }, { readDemanded }, { readInput }, { readFiles }, { callerTrace }] =
+    await Promise.all([
+      import('../swarm/reach-swarm.ts'),
+      import('../cluster/imported-note.ts'),
+      import('../read-demanded.ts'),
+      import('../read-input.ts'),
+      import('../read-files.ts'),
+      import('../caller-trace.ts'),
+    ]);
   const { id, file = [], json = false, now = false, wait = false } = options;
   const demanded = await readDemanded(options.schema);
   const swarm = await reachSwarm(options, undefined, (place) => warnImported(place, terminal));

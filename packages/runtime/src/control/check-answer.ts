@@ -2,7 +2,9 @@
  * Checks the answers of the control socket for its client. Fields that only a newer server knows are ignored. Dates are
  * sent as text and are converted back to dates.
  */
-import { instanceState } from '../ipc/check/agent-event.ts';
+import { approvalOutcomeFields } from '../ipc/check/approval-outcome.ts';
+import { instanceState } from '../ipc/check/instance-state.ts';
+import { logLine } from '../ipc/check/log-line.ts';
 import { extensionStatusChanged, extensionStatusFields } from '../ipc/check/extension-status.ts';
 import { type FrameError, frameError } from '../ipc/check/frame-error.ts';
 import {
@@ -22,9 +24,8 @@ import {
   type ShapeOf,
   text,
 } from '../ipc/check/shape.ts';
+import { turnDelta } from '../ipc/check/turn-delta.ts';
 import { tokenUsage, turnResult } from '../ipc/check/turn-result.ts';
-import { logLine, turnDelta } from '../ipc/from-agent.ts';
-import { approvalOutcomeFields } from '../ipc/to-agent.ts';
 import type { AgentChange, ChangeReport, ReloadResult } from './reload-result.ts';
 import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type {

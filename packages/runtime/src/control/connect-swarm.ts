@@ -13,7 +13,7 @@ import { controlSocketPath, systemSocketEnvironment } from './control-socket-pat
 import { type Operation, operationNames, operations, type PlainName } from './operations.ts';
 import { readRefusal } from './read-answer.ts';
 import type { StopOptions, Swarm } from './swarm.ts';
-import { plainDelivery, typedAsk } from './typed-ask.ts';
+import { toPlainLater, typedAsk } from './typed-ask.ts';
 import { watchSwarm } from './watch-swarm.ts';
 
 export type ControlPlace = { readonly path: string } | { readonly stateRoot: string; readonly workspaceId: string };
@@ -104,7 +104,7 @@ function remoteSwarm(socket: ControlSocket, own?: SwarmProcess): Swarm {
   let stopped = own?.ended;
   return {
     ...plainMethods(socket),
-    deliver: async (delivery) => callSocket(socket, operations.deliver, plainDelivery(delivery)),
+    deliver: async (delivery) => callSocket(socket, operations.deliver, await toPlainLater(delivery)),
     ask: typedAsk((delivery, options) => askSwarm(socket, delivery, options)),
     watch: (filter, listener) => watchSwarm(socket, filter, listener),
     stop: (options = {}) => (own === undefined ? stopSwarm(socket, options) : stopOwn(socket, own, options)),

@@ -20,7 +20,7 @@ import {
   type ShapeOf,
   text,
 } from '../ipc/check/shape.ts';
-import { outputShape } from '../ipc/check/agent-event.ts';
+import { outputShape } from '../ipc/check/output-shape.ts';
 import {
   acceptanceShape,
   address,

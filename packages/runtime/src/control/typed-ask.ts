@@ -3,7 +3,6 @@
  * transformations, runs in the program that asks.
  */
 import { GoondanError, type JsonValue, type OutputDemand, type TypedDemand } from '@goondan/types';
-import { readDemand } from '../json/read-demand.ts';
 import { ownCheckOf } from '../json/standard-schema.ts';
 import type { AskOptions, Delivery, Swarm, TurnEnd } from './swarm.ts';
 
@@ -13,18 +12,25 @@ export type PlainDelivery = Omit<Delivery, 'output'> & { readonly output?: Outpu
 /** An implementation of `Swarm.ask` that knows only JSON. */
 export type PlainAsk = (delivery: PlainDelivery, options?: AskOptions) => Promise<TurnEnd>;
 
+/** Makes a delivery JSON. **Errors** — `E_OUTPUT_INVALID`. */
+export type ToPlain = (delivery: Delivery) => PlainDelivery | Promise<PlainDelivery>;
+
 /** Makes `Swarm.ask` of an implementation that knows only JSON. */
-export function typedAsk(ask: PlainAsk): Swarm['ask'] {
-  const typed = async (delivery: Delivery, options?: AskOptions) =>
-    withOwnCheck(await ask(plainDelivery(delivery), options), delivery.output);
+export function typedAsk(ask: PlainAsk, toPlain: ToPlain = toPlainLater): Swarm['ask'] {
+  const typed = async (delivery: Delivery, options?: AskOptions) => {
+    const plain = toPlain(delivery);
+    // Not awaited without need, so that the inputs of a program keep their order.
+    return withOwnCheck(await ask(plain instanceof Promise ? await plain : plain, options), delivery.output);
+  };
   // Safe: the answer was checked against the schema that its type follows from.
   return typed as Swarm['ask'];
 }
 
-/** **Errors** — `E_OUTPUT_INVALID`. */
-export function plainDelivery({ output, ...delivery }: Delivery): PlainDelivery {
-  return { ...delivery, ...(output === undefined ? {} : { output: readDemand(output) }) };
-}
+/** Loads the check of schemas only for a delivery with a demand, because most clients have none. */
+export const toPlainLater: ToPlain = ({ output, ...delivery }) => {
+  if (output === undefined) return delivery;
+  return import('./plain-delivery.ts').then(({ plainDelivery }) => plainDelivery({ ...delivery, output }));
+};
 
 /** Runs the library's own check. If it refuses the answer, the end is that of a failed turn. */
 async function withOwnCheck(end: TurnEnd, demand: TypedDemand | undefined): Promise<TurnEnd> {

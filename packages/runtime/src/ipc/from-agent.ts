@@ -2,11 +2,8 @@
  * Messages from an agent process to the orchestrator. No message names its sender. The orchestrator knows the owner of
  * the channel, and sets source, auth and the call chain of an event itself.
  */
-import type { TurnDelta } from '@goondan/types';
-import type { LogLine } from '../ports/log-line.ts';
 import { middlewareKinds } from '../ports/middleware-kinds.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
-import { codePlace } from './check/code-place.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -14,7 +11,6 @@ import {
   date,
   type FieldsOf,
   flag,
-  json,
   jsonObject,
   listOf,
   name,
@@ -27,7 +23,9 @@ import {
   text,
 } from './check/shape.ts';
 import { extensionStatusChanged } from './check/extension-status.ts';
+import { logLine } from './check/log-line.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
+import { turnDelta } from './check/turn-delta.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
 import type { Spending } from '../usage/spending.ts';
 import type { UploadPiece } from './blob-chunks.ts';
@@ -77,28 +75,6 @@ const selfFields = {
 
 /** An agent's description of itself: its parts, and the statuses of its extensions. */
 export type AgentSelf = ObjectOf<typeof selfFields>;
-
-export const turnDelta: Check<TurnDelta> = oneByField('type', {
-  text: () => ({ text, turnId: name, stepId: name, stepIndex: count }),
-  reasoning: () => ({ text, turnId: name, stepId: name, stepIndex: count }),
-  discard: () => ({ turnId: name, stepId: name, stepIndex: count }),
-} satisfies Record<TurnDelta['type'], unknown>);
-
-export const logLine: Check<LogLine> = object({
-  time: name,
-  level: oneOf('debug', 'info', 'warn', 'error'),
-  message: text,
-  node: optional(text),
-  agent: optional(text),
-  instance: optional(text),
-  connection: optional(text),
-  extension: optional(text),
-  turnId: optional(text),
-  traceId: optional(text),
-  event: optional(text),
-  place: optional(codePlace),
-  data: optional(json),
-} satisfies FieldsOf<LogLine>);
 
 /** How many messages of each kind were dropped, because the other side was too slow. */
 export const droppedCounts = object({ delta: count, log: count, 'runtime.event': count });

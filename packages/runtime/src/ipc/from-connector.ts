@@ -19,7 +19,8 @@ import {
   optional,
   text,
 } from './check/shape.ts';
-import { droppedCounts, logLine, uploadPiece } from './from-agent.ts';
+import { logLine } from './check/log-line.ts';
+import { droppedCounts, uploadPiece } from './from-agent.ts';
 
 /** A connector event in a frame: its id is a separate field, and its time is always set. */
 export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt' | 'content'> {

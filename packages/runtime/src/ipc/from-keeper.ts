@@ -2,7 +2,8 @@
 import { extensionStatus } from './check/extension-status.ts';
 import { frameError } from './check/frame-error.ts';
 import { count, oneByField } from './check/shape.ts';
-import { droppedCounts, logLine } from './from-agent.ts';
+import { logLine } from './check/log-line.ts';
+import { droppedCounts } from './from-agent.ts';
 
 export const checkFromKeeper = oneByField('type', {
   /** The keeper listens at its socket. */

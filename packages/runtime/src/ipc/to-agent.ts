@@ -1,10 +1,9 @@
 /** Messages from the orchestrator to an agent process. */
-import type { ApprovalOutcome } from '@goondan/types';
 import { agentCard, agentEvent, agentInstance, connectionCard } from './check/agent-event.ts';
+import { approvalOutcomeFields } from './check/approval-outcome.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   count,
-  type FieldsOf,
   flag,
   json,
   jsonObject,
@@ -30,12 +29,6 @@ const callOutcome = oneByField('status', {
  * tokens of the called turn, and of the agents that it called.
  */
 export type CallOutcome = ReturnType<typeof callOutcome>;
-
-export const approvalOutcomeFields = {
-  decision: oneOf('approved', 'denied', 'expired'),
-  by: optional(text),
-  note: optional(text),
-} satisfies FieldsOf<ApprovalOutcome>;
 
 const approvalEnd = oneByField('status', {
   answered: () => ({ answer: object({ id: name, ...approvalOutcomeFields }) }),

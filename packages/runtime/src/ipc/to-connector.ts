@@ -15,7 +15,8 @@ import {
   text,
 } from './check/shape.ts';
 import { finishReason, tokenUsage, turnError } from './check/turn-result.ts';
-import { droppedCounts, turnDelta } from './from-agent.ts';
+import { turnDelta } from './check/turn-delta.ts';
+import { droppedCounts } from './from-agent.ts';
 
 const acceptanceFields = {
   agent: name,

@@ -9,9 +9,10 @@ import {
 } from '@goondan/types';
 import { readDemand } from '../../json/read-demand.ts';
 import { contentPart } from './content-part.ts';
+import { instanceState } from './instance-state.ts';
+import { outputShape } from './output-shape.ts';
 import {
   type Check,
-  count,
   date,
   type FieldsOf,
   flag,
@@ -26,16 +27,6 @@ import {
 } from './shape.ts';
 
 export const agentAddress: Check<AgentAddress> = object({ agentName: name, instanceKey: name });
-
-export const instanceState: Check<AgentInstance['status']> = oneOf(
-  'working',
-  'idle',
-  'starting',
-  'waiting',
-  'does not start',
-  'stopped',
-  'asleep',
-);
 
 export const agentInstance: Check<AgentInstance> = object({
   agentName: name,
@@ -52,12 +43,6 @@ export const connectionCard: Check<ConnectionCard> = object({
   name,
   connector: name,
 } satisfies FieldsOf<ConnectionCard>);
-
-/** A demand for an answer, whose schema is checked later. */
-export const outputShape: Check<OutputDemand> = object({
-  schema: jsonObject,
-  retries: optional(count),
-} satisfies FieldsOf<OutputDemand>);
 
 /**
  * A demand in a frame. Its sender has checked the schema, so a schema that cannot be used is a forged frame. It must not

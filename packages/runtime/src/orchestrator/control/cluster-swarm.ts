@@ -5,6 +5,7 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import type { InstanceAddress, InstanceChoice, InstanceStatus, Swarm } from '../../control/swarm.ts';
+import { plainDelivery } from '../../control/plain-delivery.ts';
 import { typedAsk } from '../../control/typed-ask.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids } from '../../ports/ids.ts';
@@ -133,7 +134,7 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
       const { agent = entryAgent(), instanceKey = 'default', id, traceId = newTraceId() } = delivery;
       const fixed = { ...delivery, agent, instanceKey, id: id ?? ids.next('event'), traceId };
       return relayAsk({ local, nodes, clock, cancel }, fixed, id !== undefined, options);
-    }),
+    }, plainDelivery),
     watch: (filter, listener) => relayWatch({ node: placement.node, local, nodes, clock }, filter, listener),
     cancel,
     status: async () => {

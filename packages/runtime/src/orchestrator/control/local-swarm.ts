@@ -16,6 +16,7 @@ import { turnOf } from '../instances/swarm-listener.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { findEventId, findInInstances } from './find-queued-turn.ts';
 import { makeEvent } from './make-event.ts';
+import { plainDelivery } from '../../control/plain-delivery.ts';
 import { typedAsk } from '../../control/typed-ask.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
@@ -79,7 +80,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const { to, event } = open(delivery);
       const callbacks = { onAccepted, onCancelled, onNotice };
       return askAgent(swarm, to, event, { cancel: signal, left, soFar, reason: BY_A_CLIENT, ...callbacks });
-    }),
+    }, plainDelivery),
 
     async watch(filter, listener) {
       const over = Promise.withResolvers<void>();
