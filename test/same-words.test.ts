@@ -1,0 +1,12 @@
+// Studio imports only types of other packages, so it has a copy of some texts. The copies say the same.
+import { expect, test } from 'bun:test';
+import { describeCacheLoss as describeInTrace } from '../packages/runtime/src/trace/cache-loss.ts';
+import type { CacheLoss } from '../packages/runtime/src/trace/cache-loss.ts';
+import { describeCacheLoss as describeInStudio } from '../packages/studio/src/onion/describe-band.ts';
+
+test.each<CacheLoss>([
+  { at: 'message', position: 4, by: { kind: 'extension', name: 'skills' }, did: 'replaced it', tokens: 9 },
+  { at: 'system prompt', by: { kind: 'bundle' }, did: 'changed it', tokens: 9 },
+])('Y-05 Studio describes a lost cache with the words of gdn trace: %j', (loss) => {
+  expect(describeInStudio(loss)).toBe(describeInTrace(loss));
+});
