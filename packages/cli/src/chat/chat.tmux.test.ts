@@ -111,7 +111,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.enter('a story');
     const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
     expect(midway).not.toContain('The end.');
-    await terminal.see(/The end\.\n\n>$/);
+    await terminal.see(/The end\.\n\d+ → \d+ tokens\n\n>$/);
     expect(await terminal.everything()).toContain(`\n> a story\n${story}\n`);
   });
 
@@ -120,12 +120,12 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.see(
       /Let me look\.\n(.*\n)*? {2}… weather__get {"city":"Seoul"} \d s\nhost · \d s · Ctrl-C cancels\n>/,
     );
-    const seen = await terminal.see(/It is 21 degrees\.\n\n>$/);
+    const seen = await terminal.see(/It is 21 degrees\.\n\d+ → \d+ tokens\n\n>$/);
     expect(seen).toMatch(/Let me look\.\n(.*\n)*? {2}✓ weather__get {"city":"Seoul"} ok, \d\.\d s\nIt is 21/);
     expect(seen).toContain('\nwarn: host: The thermometer is old.\n');
     await terminal.enter('Atlantis');
     await terminal.see(/ {2}✗ weather__get {"city":"Atlantis"} failed, \d\.\d s: E_TOOL_FAILED: There is no such city/);
-    await terminal.see(/degrees\.\n\n>$/);
+    await terminal.see(/degrees\.\n\d+ → \d+ tokens\n\n>$/);
     await terminal.enter('helper');
     await terminal.see(/ {2}… helper · weather__get {"city":"Seoul"} \d s\n/);
     await terminal.see(
@@ -163,7 +163,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.see(/host · conversation attack(.*\n)+>$/);
     const title = await terminal.title();
     await terminal.enter('attack');
-    await terminal.see(/> attack\n␛\]0;pwned␇␛\[2J␛\[31mred\n\n>$/);
+    await terminal.see(/> attack\n␛\]0;pwned␇␛\[2J␛\[31mred\n\d+ → \d+ tokens\n\n>$/);
     expect(await terminal.title()).toBe(title);
     expect(await terminal.screen()).toContain('host · conversation attack');
   });
@@ -192,12 +192,14 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.see('  four\n  a line that is wid\ner than this');
     await terminal.resize(80, 24);
     await terminal.press('Enter');
-    await terminal.see(/You said: # 안녕하!세요\ntwo\nthree\nfour\na line that is wider than this\n\n>$/);
+    await terminal.see(
+      /You said: # 안녕하!세요\ntwo\nthree\nfour\na line that is wider than this\n\d+ → \d+ tokens\n\n>$/,
+    );
     await terminal.resize(3, 2);
     await terminal.enter('ok');
     await Bun.sleep(1_000);
     await terminal.resize(100, 30);
-    await terminal.see(/You said: ok\n\n>$/);
+    await terminal.see(/You said: ok\n\d+ → \d+ tokens\n\n>$/);
   });
 });
 
@@ -216,7 +218,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.press('C-c');
     await terminal.see(/Cancelled\.\n\n> what waits$/);
     await terminal.press('Enter');
-    await terminal.see(/You said: what waits\n\n>$/);
+    await terminal.see(/You said: what waits\n\d+ → \d+ tokens\n\n>$/);
     expect(await quit()).toBe(0);
     await terminal.clear();
     await start();
@@ -240,7 +242,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.see('… weather__get');
     await terminal.enter('and tomorrow');
     await terminal.see('now: and tomorrow');
-    await terminal.see(/Let me look\.\n(.*\n)*> and tomorrow\nYou said: and tomorrow\n\n>$/);
+    await terminal.see(/Let me look\.\n(.*\n)*> and tomorrow\nYou said: and tomorrow\n\d+ → \d+ tokens\n\n>$/);
     // It is one turn, and the message is in its history.
     expect(await quit()).toBe(0);
     await terminal.clear();
@@ -322,7 +324,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
       expect(await terminal.screen()).toContain('helper · conversation a/b · ');
       expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
       await terminal.enter('weather');
-      await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
+      await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\d+ → \d+ tokens\n\n>$/);
       await terminal.enter('/agent hots');
       await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
       await terminal.enter('/agent host');
@@ -369,7 +371,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.enter('export TERM=dumb');
     await start();
     await terminal.enter('weather');
-    await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\n>$/);
+    await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\d+ → \d+ tokens\n\n>$/);
     await terminal.enter('an epic');
     await Bun.sleep(500);
     // The live part is not shown on a dumb terminal.
