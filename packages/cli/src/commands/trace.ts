@@ -47,7 +47,7 @@ export function addTraceCommand(program: GdnCommand): void {
       'gdn trace last --bundle my-swarm',
       'gdn trace 1f3a9c2b --bundle my-swarm --diff',
       'gdn trace last --prompt 0 --bundle my-swarm',
-      'gdn trace --prompt --agent researcher --bundle my-swarm',
+      'gdn trace --prompt --agent assistant --bundle my-swarm',
     )
     .runs((options: TraceOptions, terminal, id?: string) => {
       refuseMixture(command, id, options);
