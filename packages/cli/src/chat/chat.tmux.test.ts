@@ -141,7 +141,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     await Bun.write(join(place.folder, 'my cat.png'), Buffer.from(picture, 'base64'));
     await terminal.enter('the picture @"my cat.png"');
-    await terminal.see(/> the picture @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n\n>$/);
+    await terminal.see(/> the picture @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n\d+ → \d+ tokens\n\n>$/);
     await terminal.enter('the picture @dog.png');
     await terminal.see(
       /E_USAGE: The file dog\.png does not exist\.\nCheck the path, or write @@ .*\n\n> the picture @dog\.png$/,
@@ -155,7 +155,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.see(/The file dog\.png does not exist\.[^]*> a picture, too: @dog\.png$/);
     await terminal.press('C-u');
     await terminal.enter('a picture, too: @"my cat.png"');
-    await terminal.see(/> a picture, too: @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n\n>$/);
+    await terminal.see(/> a picture, too: @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n\d+ → \d+ tokens\n\n>$/);
   });
 
   test('text of a model does not control the terminal', async () => {
