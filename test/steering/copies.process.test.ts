@@ -1,23 +1,17 @@
 /** Backups and imports that are made while a turn has taken inputs and others wait: every copy has each input once. */
-import {
-  afterAll,
-  beforeAll,
-  expect,
-  setDefaultTimeout,
-  test,
-} from '../../packages/postgres/src/testing/with-postgres.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Message } from '@goondan/types';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
-import { sampledCases } from '../samples.ts';
+import { testInProof } from '../samples.ts';
 
 setDefaultTimeout(90_000);
 
 const place = new GdnPlace();
 const files = { GOONDAN_STORE: undefined, GOONDAN_CLUSTER_TOKEN: undefined };
-/** The backups, and whether the restored one is imported into PostgreSQL. `npm test` tries the first. */
+/** The backups, and whether the restored one is imported into PostgreSQL. */
 const copies = [
   ['during', true],
   ['during', false],
@@ -52,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-test('Y-08 S-08 a backup and an import have inputs that a turn took, and those that wait, once', async () => {
+testInProof('Y-08 S-08 a backup and an import have inputs that a turn took, and those that wait, once', async () => {
   await place.serveWith({ env: files }, 'bundle');
   await send(files, 'work');
   await reached('one');
@@ -73,7 +67,7 @@ test('Y-08 S-08 a backup and an import have inputs that a turn took, and those t
   expect(await inputsAtEnd(files)).toEqual(expected);
   await gdn(files, 'stop', '--bundle', 'bundle');
 
-  for (const [copy, isImported] of sampledCases(copies, 4)) {
+  for (const [copy, isImported] of copies) {
     const root = { GOONDAN_STATE_ROOT: join(place.folder, `${copy}-${isImported}`) };
     await gdn({ ...files, ...root }, 'restore', copy, '--bundle', 'bundle');
     await using store = isImported ? await openStore() : undefined;
