@@ -111,8 +111,7 @@ function environmentOf(store: string | undefined): Record<string, string> {
 export async function initStore(store: string): Promise<void> {
   const database = openDatabase(store, { connections: 1 });
   try {
-    if ((await readVersion(database)) > 0) return;
-    await migrate(database);
+    if ((await readVersion(database)) === 0) await migrate(database);
     await addToken(database, { name: 'test', scope: 'operate', token: TOKEN });
   } finally {
     await database.close();
