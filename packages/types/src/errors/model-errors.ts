@@ -11,7 +11,7 @@ export const modelErrors = {
     meaning:
       'A budget counts tokens or money, but nothing limits the answers of a model of the agent, or it has no price.',
     suggestion:
-      'Set `params.maxTokens` of the Model that the message names, or list it in the prices of the budget with `maxOutputTokens`.',
+      'For a missing maximum, set `params.maxTokens` of the Model that the message names. For a missing price, add the model to `prices` in the config of the extension.',
   },
   E_MODEL_AUTH: {
     forPrograms: true,

@@ -18,6 +18,7 @@ import {
   type Prices,
   type TokenUsage,
 } from '@goondan/types';
+import type { UncountedModel } from '../../config/uncounted-model.ts';
 import type { ReservedCall } from '../../trace/layer-span.ts';
 import { randomIds } from '../../ports/ids.ts';
 import type { Layer } from '../pipeline/layer.ts';
@@ -189,7 +190,7 @@ export class CallReservations {
     const { inputTokens, outputTokens } = this.#mostTokens(prices);
     if (measure === 'tokens') return { measure, amount: inputTokens + outputTokens };
     const price = priceFor(this.turn.agent.plan, this.call, prices);
-    if (price === undefined) throw unbounded(extension, measure, `${this.call.modelRef} has no price`);
+    if (price === undefined) throw unbounded(extension, measure, unpriced(this.call.modelRef));
     return { measure, amount: highestPriceOf({ inputTokens, outputTokens }, price), price };
   }
 
@@ -215,6 +216,12 @@ function namesAt(budgets: readonly Budget[], positions: readonly number[]): read
 
 function undeclared(extension: string): GoondanError {
   return new GoondanError('E_PIPELINE_OPTIONS', `Extension "${extension}" declares no budgets for this model layer.`);
+}
+
+/** A layer inside the agent can choose a model that the agent does not have, such as one in code. */
+function unpriced(modelRef: string): UncountedModel {
+  const suggestion = 'Use a model of the bundle, and add its price to `prices.models` of the extension.';
+  return { problem: `${modelRef} has no price`, suggestion };
 }
 
 function notRefused(extension: string, name: string): GoondanError {

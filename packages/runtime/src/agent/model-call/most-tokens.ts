@@ -1,6 +1,7 @@
 /** The most tokens that the answer of a model may have, and the price of the model. */
 import { findPrice, type ModelPrice, type Prices } from '@goondan/types';
 import type { ModelSpec } from '../../config/model-spec.ts';
+import { mostOutputOf } from '../../config/uncounted-model.ts';
 import type { PlanInForce } from '../turn-state/agent-parts.ts';
 import type { ModelCall } from './model-context.ts';
 
@@ -8,8 +9,7 @@ type Called = Pick<ModelCall, 'modelRef' | 'params'>;
 
 /** Returns `undefined` if neither the call nor the model nor the price file has a maximum. */
 export function mostTokensOf(plan: Pick<PlanInForce, 'openModel'>, call: Called, prices?: Prices): number | undefined {
-  const own = specOf(plan, call)?.params?.maxTokens;
-  return call.params.maxTokens ?? own ?? priceFor(plan, call, prices)?.maxOutputTokens;
+  return mostOutputOf(specOf(plan, call), call.params, prices);
 }
 
 /** Returns the price of the called model; `undefined` if the file does not have it. */

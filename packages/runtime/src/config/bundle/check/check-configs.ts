@@ -1,6 +1,6 @@
 /**
  * Checks the configs of extensions, tools and connectors against the schemas that their resources declare. Each use of
- * such a resource is checked with the config of that use. Hooks are checked further than by their schema.
+ * such a resource is checked with the config of that use. Hooks and budgets are checked further than by their schema.
  */
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
@@ -8,12 +8,13 @@ import { describeConfigProblem } from '../../describe-config-problem.ts';
 import { mergeConfig } from '../../merge-config.ts';
 import { listExtensions } from '../agent-hooks.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { HOOKS_EXTENSION } from '../base-library.ts';
+import { BUDGET_EXTENSION, HOOKS_EXTENSION } from '../base-library.ts';
 import { errorAt, errorIn, type Finding, warningIn } from '../bundle-problem.ts';
-import { findResource, resourcesOf } from '../find-resource.ts';
+import { findResource, type FoundResource, resourcesOf } from '../find-resource.ts';
 import { type Path, pathText, valueAt } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { configErrors, findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
+import { findBudgetProblems } from './find-budget-problems.ts';
 import { findHookProblems } from './find-hook-problems.ts';
 import { findModelProblems } from './find-model-problems.ts';
 
@@ -28,11 +29,13 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
   }
   for (const scope of scopes) {
     const hooks = findResource(scope, 'Extension', HOOKS_EXTENSION)?.loaded;
+    const budget = findResource(scope, 'Extension', BUDGET_EXTENSION)?.loaded;
     for (const use of listUses(scope)) {
       const check = await checks.get(use.used)?.();
       if (check !== undefined) findings.push(...checkUse(check, use));
       findings.push(...checkModelNames(use));
       if (use.used === hooks) findings.push(...checkHooks(use));
+      if (use.used === budget) findings.push(...checkBudgets(use));
     }
   }
   return findings;
@@ -48,21 +51,20 @@ interface Use {
   readonly config: JsonObject;
   readonly used: LoadedResourceOf<keyof typeof configErrors>;
   /** The agents that the used resource is a part of. */
-  readonly agents: readonly LoadedResourceOf<'Agent'>[];
+  readonly agents: readonly FoundResource<'Agent'>[];
 }
 
 function* listUses(scope: Scope): Generator<Use> {
   for (const agent of resourcesOf(scope, 'Agent')) {
     for (const { item, pathOf } of listExtensions(scope, agent)) {
       const used = findResource(scope, 'Extension', referenceOf(item))?.loaded;
-      if (used !== undefined) yield { user: agent, pathOf, config: configOf(item), used, agents: [agent] };
+      if (used !== undefined)
+        yield { user: agent, pathOf, config: configOf(item), used, agents: [{ scope, loaded: agent }] };
     }
-    yield* usesOf(scope, agent, 'tools', [agent], agent.resource.spec.tools);
+    yield* usesOf(scope, agent, 'tools', [{ scope, loaded: agent }], agent.resource.spec.tools);
   }
   for (const swarm of resourcesOf(scope, 'Swarm')) {
-    const agents = swarm.resource.spec.agents.flatMap(
-      (item) => findResource(scope, 'Agent', referenceOf(item))?.loaded ?? [],
-    );
+    const agents = swarm.resource.spec.agents.flatMap((item) => findResource(scope, 'Agent', referenceOf(item)) ?? []);
     yield* usesOf(scope, swarm, 'extensions', agents, swarm.resource.spec.extensions);
   }
   for (const connection of resourcesOf(scope, 'Connection')) {
@@ -106,7 +108,8 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
 function checkModelNames(use: Use): Finding[] {
   const { used, user, config, agents } = use;
   const { configSchema } = used.resource.spec;
-  const problems = findModelProblems(configSchema, mergeConfig(ownConfig(use), config), agents);
+  const loaded = agents.map((agent) => agent.loaded);
+  const problems = findModelProblems(configSchema, mergeConfig(ownConfig(use), config), loaded);
   return [...problems].map(({ keys, message, suggestion }) =>
     errorAt(
       placeOf(use, keys),
@@ -115,6 +118,15 @@ function checkModelNames(use: Use): Finding[] {
       suggestion,
       user.identity,
     ),
+  );
+}
+
+/** Checks the parts of budgets that no schema can check, and the models that they count. */
+function checkBudgets(use: Use): Finding[] {
+  const { used, user, config, agents } = use;
+  const problems = findBudgetProblems(mergeConfig(ownConfig(use), config), used.identity, agents);
+  return [...problems].map(({ code, keys, message, suggestion }) =>
+    errorAt(placeOf(use, keys), code, message, suggestion, user.identity),
   );
 }
 

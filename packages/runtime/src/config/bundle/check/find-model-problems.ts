@@ -7,6 +7,7 @@ import { MODEL_REFERENCE } from '../../../json/check-plain-schema.ts';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf } from '../bundle.ts';
+import { modelKeyOf } from '../list-models.ts';
 
 export interface ModelProblem {
   /** The path in the config. */
@@ -56,5 +57,5 @@ function* listModels(
 /** Returns the names under which an agent finds its models. */
 function modelsOf({ resource: { spec } }: LoadedResourceOf<'Agent'>): string[] {
   const { modelRef, models = [] } = spec.modelConfig;
-  return [modelRef, ...models].map((written) => (typeof written === 'string' ? written : `Model/${written.name}`));
+  return [modelRef, ...models].map(modelKeyOf);
 }

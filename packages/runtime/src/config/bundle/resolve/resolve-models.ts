@@ -1,36 +1,20 @@
-/** Resolves the models of an agent: its own, those that its extensions may call, and those that a recording records. */
+/** Resolves the models of an agent, with their keys and endpoints. */
 import type { JsonObject } from '@goondan/types';
 import { defined } from '../../../json/defined.ts';
 import type { ModelSpec } from '../../model-spec.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { findResource } from '../find-resource.ts';
-import type { WrittenReference } from '../kinds/fields.ts';
-import { parseModelName } from '../references.ts';
+import { listModels, modelKeyOf } from '../list-models.ts';
 import { providerOf } from '../../provider-variables.ts';
 import type { ValueReader } from './value-reader.ts';
 
 export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, values: ValueReader) {
-  const { modelRef, models: more = [] } = agent.resource.spec.modelConfig;
-  const models: Record<string, ModelSpec> = {};
-  for (const written of [modelRef, ...more]) addModel(scope, written);
-  return { models, modelRef: keyOf(modelRef) };
-
-  function addModel(home: Scope, written: WrittenReference): void {
-    const key = keyOf(written);
-    if (Object.hasOwn(models, key)) return;
-    const named = parseModelName(written);
-    if (named !== undefined) {
-      models[key] = { ...named, ...ofEnvironment(named.provider, undefined, undefined, agent.identity, values) };
-      return;
+  const models = [...listModels(scope, agent)].map(({ key, named, found }): [string, ModelSpec] => {
+    if (found === undefined) {
+      return [key, { ...named, ...ofEnvironment(named.provider, undefined, undefined, agent.identity, values) }];
     }
-    const found = findResource(home, 'Model', written);
-    if (found === undefined) return;
-    models[key] = { ...toModelSpec(found.loaded, values), ...toLimits(found.loaded, found.scope) };
-    const { spec } = found.loaded.resource;
-    if (spec.provider === 'cassette' && spec.options.mode === 'record' && spec.options.upstream !== undefined) {
-      addModel(found.scope, spec.options.upstream);
-    }
-  }
+    return [key, { ...toModelSpec(found.loaded, values), ...toLimits(found.loaded, found.scope) }];
+  });
+  return { models: Object.fromEntries(models), modelRef: modelKeyOf(agent.resource.spec.modelConfig.modelRef) };
 }
 
 function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>, values: ValueReader): ModelSpec {
@@ -39,7 +23,7 @@ function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>
   if (provider === 'scripted') return { ...settings, options: toOptions(spec.options) };
   if (provider === 'cassette') {
     const { upstream, ...options } = spec.options;
-    return { ...settings, options: toOptions({ ...options, upstream: upstream && keyOf(upstream) }) };
+    return { ...settings, options: toOptions({ ...options, upstream: upstream && modelKeyOf(upstream) }) };
   }
   const { headers, ...options } = spec.options ?? {};
   const filled = { ...options, headers: headers && values.readEach(headers, identity) };
@@ -73,12 +57,6 @@ function ofEnvironment(
   // The bundle's `.env` is not read here, because a bundle must not decide where all requests of a provider go.
   const elsewhere = values.environment[variables.endpoint]?.trim() || undefined;
   return defined({ apiKey: apiKey ?? values.variable(variables.key, who), endpoint: endpoint ?? elsewhere });
-}
-
-/** Returns the name by which the agent knows the model. */
-function keyOf(written: WrittenReference): string {
-  if (typeof written === 'string') return written;
-  return `Model/${written.name}`;
 }
 
 function toOptions(options: object): JsonObject {
