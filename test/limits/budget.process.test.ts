@@ -101,7 +101,9 @@ describe('Y-04 a breach that asks', () => {
     const [question] = await open();
     expect(question).toMatchObject({
       kind: 'budget',
-      reason: 'The budget "all" is used up: 2 of 2 calls are used or reserved. Approve 2 calls more?',
+      reason: expect.stringMatching(
+        /^The budget "all" allows 2 calls: \d used, \d reserved by running calls\. Approve 2 calls more\?$/,
+      ),
       args: { budget: 'all', measure: 'calls', scope: 'swarm', limit: 2, to: 4 },
     });
     expect(provider.requests.length).toBe(2);

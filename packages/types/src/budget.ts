@@ -23,11 +23,15 @@ export interface Budget {
 export type BudgetOutcome =
   /** `over`: the names of soft budgets that are above their limit for the first time, in this window. */
   | { readonly ok: true; readonly over: readonly string[] }
-  /** `limit`: the limit, as raised by people. `needs`: the amount that the call needs. */
+  /**
+   * `used`: the amount that counts. `reserved`: the part of it that is reserved by calls that run. `needs`: the amount that
+   * the call needs. `limit`: the limit, as raised by people.
+   */
   | {
       readonly ok: false;
       readonly name: string;
       readonly used: number;
+      readonly reserved: number;
       readonly needs: number;
       readonly limit: number;
     };

@@ -12,6 +12,7 @@ import {
   hold,
   type CounterMoment,
   raise,
+  reservedOf,
   stateAt,
   usedOf,
 } from './counter-state.ts';
@@ -60,7 +61,8 @@ export function reserveClaims(
     if (isOver && claim.isSoft !== true) {
       const retryAfterMs = fitsAfterMs(state, claim.amount, limit, now);
       const more = retryAfterMs === undefined ? {} : { retryAfterMs };
-      return { outcome: { status: 'refused', claim: position, used, limit, ...more }, states: waiting };
+      const reserved = reservedOf(state, now);
+      return { outcome: { status: 'refused', claim: position, used, reserved, limit, ...more }, states: waiting };
     }
     if (Object.keys(state.held).length >= counterLimits.mostHeld) throw tooMany(claim.counter);
     const isMarked = isOver && state.isMarked !== true;

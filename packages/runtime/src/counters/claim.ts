@@ -39,11 +39,15 @@ export interface WaitingReservation extends Reservation {
 export type ReserveOutcome =
   /** `marked`: the soft claims that are the first ones above their limit, as positions. */
   | { readonly status: 'reserved'; readonly marked: readonly number[] }
-  /** `claim`: the position of a claim that does not fit. `limit`: its limit, as raised by people. */
+  /**
+   * `claim`: the position of a claim that does not fit. `used`: the amount that counts. `reserved`: the part of it that
+   * open calls have reserved. `limit`: the limit, as raised by people.
+   */
   | {
       readonly status: 'refused';
       readonly claim: number;
       readonly used: number;
+      readonly reserved: number;
       readonly limit: number;
       /** The time after which the same claims may fit; absent if no time helps. */
       readonly retryAfterMs?: number;

@@ -125,7 +125,7 @@ describe('Y-04 a budget of a day', () => {
     // The call of yesterday belongs to yesterday, although it ends today.
     expect(reserve('day', 2, 2).outcome.status).toBe('reserved');
     table.end(reservation, [5]);
-    expect(reserve('day', 1, 2).outcome).toEqual({ status: 'refused', claim: 0, used: 2, limit: 2 });
+    expect(reserve('day', 1, 2).outcome).toEqual({ status: 'refused', claim: 0, used: 2, reserved: 2, limit: 2 });
   });
 
   test('survives a clock that is set back', () => {

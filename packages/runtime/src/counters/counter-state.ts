@@ -87,14 +87,20 @@ function inWindow(state: CounterState | undefined, window: CounterWindow, now: n
 }
 
 /** Returns the amount that counts now. The state must be that of the same moment. */
-export function usedOf({ window, day, spent, recent = [], held }: CounterState, now: number): number {
-  let used = spent;
-  for (const [, amount] of recent) used += amount;
+export function usedOf(state: CounterState, now: number): number {
+  let used = state.spent + reservedOf(state, now);
+  for (const [, amount] of state.recent ?? []) used += amount;
+  return used;
+}
+
+/** Returns the amount that open reservations hold now. The state must be that of the same moment. */
+export function reservedOf({ window, day, held }: CounterState, now: number): number {
+  let reserved = 0;
   for (const { amount, at } of Object.values(held)) {
     const isCounted = window === 'minute' ? isInMinute(secondOf(at), now) : window !== 'day' || dayOf(at) === day;
-    if (isCounted) used += amount;
+    if (isCounted) reserved += amount;
   }
-  return used;
+  return reserved;
 }
 
 /** Returns the time after which `amount` fits into a window of a minute, if nothing else is reserved. */

@@ -102,7 +102,11 @@ const toAgent: Samples<ToAgent> = {
   ],
   'counters.ended': [
     { type: 'counters.ended', callId: 'call-1', outcome: { status: 'reserved', marked: [1], waitedMs: 0.5 } },
-    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'refused', claim: 0, used: 20, limit: 20 } },
+    {
+      type: 'counters.ended',
+      callId: 'call-1',
+      outcome: { status: 'refused', claim: 0, used: 20, reserved: 1, limit: 20 },
+    },
     { type: 'counters.ended', callId: 'call-1', outcome: { status: 'done' } },
     { type: 'counters.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],

@@ -5,7 +5,8 @@ export const modelErrors = {
   E_BUDGET_EXCEEDED: {
     forPrograms: true,
     meaning: 'A model call does not fit into a budget of the extension `budget`, and nobody raised the budget.',
-    suggestion: 'Raise the limit that the message names in the config of the extension, or wait until its day is over.',
+    suggestion:
+      'Raise the budget that the message names in the config of the extension. A budget per day begins again at midnight in UTC.',
   },
   E_BUDGET_UNBOUNDED: {
     meaning:

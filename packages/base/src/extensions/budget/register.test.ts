@@ -19,7 +19,8 @@ describe('Y-04 a call above a budget', () => {
     const { result } = await agent.say('three');
     expect(result.error).toMatchObject({
       code: 'E_BUDGET_EXCEEDED',
-      message: 'The budget "all" is used up: 2 of 2 calls are used or reserved.',
+      message: 'The budget "all" allows 2 calls: 2 used, 0 reserved by running calls.',
+      suggestion: 'Raise the budget "all" in the config of the extension.',
     });
     expect(agent.requests).toHaveLength(2);
   });
@@ -60,6 +61,26 @@ test('Y-04 tokens reserve the estimated input and the most that the answer may h
   // Each call used far fewer tokens than it reserved, so several of them fit.
   expect(reserved.length).toBeGreaterThan(2);
   for (const tokens of reserved) expect(tokens).toBeWithin(501, 700);
+});
+
+test.each([
+  [{ tokens: 900, per: 'day' as const }, '900 tokens a day', 'or lower `params.maxTokens` of the model.'],
+  [{ tokens: 800 }, '800 tokens', 'Raise the budget "all" in the config of the extension.'],
+  [{ tokens: 800, per: 'day' as const }, '800 tokens a day', 'or wait until midnight in UTC.'],
+])('Y-04 a refused call says the budget, what is used, and what it may need: %j', async (budget, allows, advice) => {
+  const maxTokens = budget.tokens === 900 ? 1_000 : 500;
+  const options = { script: [{ say: 'yes '.repeat(100) }] };
+  const model = { provider: 'scripted', model: 'm', options, params: { maxTokens } };
+  const agent = await started([{ name: 'all', ...budget }], { modelRef: 'Model/m', models: { 'Model/m': model } });
+  const errors = [];
+  for (let turn = 0; turn < 3; turn += 1) errors.push((await agent.say('Hello.')).result.error);
+  const [first] = errors;
+  const refused = errors.find((each) => each !== undefined);
+  expect(first === undefined).toBe(maxTokens === 500);
+  const counted = first === undefined ? '[1-9]\\d* used' : '0 used';
+  const text = `The budget "all" allows ${allows}: ${counted}, 0 reserved by running calls, and this call may need \\d+.`;
+  expect(refused?.message).toMatch(new RegExp(`^${text}$`));
+  expect(refused?.suggestion).toContain(advice);
 });
 
 test('Y-04 a budget of tokens needs a maximum for the answers of every model', async () => {

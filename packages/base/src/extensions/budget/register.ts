@@ -49,12 +49,23 @@ function exceeded(
       : decision === 'expired'
         ? ' Nobody answered in time.'
         : ` A person denied more${note === undefined ? '.' : `: ${note}`}`;
-  return new GoondanError('E_BUDGET_EXCEEDED', `${describeBreach(refusal, budget)}${answer}`);
+  return new GoondanError('E_BUDGET_EXCEEDED', `${describeBreach(refusal, budget)}${answer}`, {
+    suggestion: suggest(refusal, budget),
+  });
 }
 
-function describeBreach({ name, used, needs, limit }: Refusal, budget: KnownBudget | undefined): string {
-  const call = budget === undefined || budget.measure === 'calls' ? '' : `, and this call may need ${count(needs)}`;
-  return `The budget "${name}" is used up: ${count(used)} of ${amountOf(limit, budget)} are used or reserved${call}.`;
+function describeBreach({ name, used, reserved, needs, limit }: Refusal, budget: KnownBudget | undefined): string {
+  const allowed = `${amountOf(limit, budget)}${budget?.per === undefined ? '' : ` a ${budget.per}`}`;
+  const call = budget?.measure === 'calls' ? '' : `, and this call may need ${count(needs)}`;
+  const counted = `${count(used - reserved)} used, ${count(reserved)} reserved by running calls`;
+  return `The budget "${name}" allows ${allowed}: ${counted}${call}.`;
+}
+
+function suggest({ used, reserved, needs, limit, name }: Refusal, budget: KnownBudget | undefined): string {
+  const raise = `Raise the budget "${name}" in the config of the extension`;
+  if (needs > limit && budget?.measure !== 'calls') return `${raise}, or lower \`params.maxTokens\` of the model.`;
+  if (used - reserved + needs <= limit) return `${raise}, or try again when the running calls have ended.`;
+  return budget?.per === 'day' ? `${raise}, or wait until midnight in UTC.` : `${raise}.`;
 }
 
 function describeOver(budget: KnownBudget | undefined, name: string): string {

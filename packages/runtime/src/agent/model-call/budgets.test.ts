@@ -185,7 +185,7 @@ describe('Y-04 the question about a budget', () => {
     const counters: CallCounters = {
       ...own,
       async reserve(reservation, signal) {
-        if (raised.length === 0) return { status: 'refused', claim: 1, used: 0, limit: 10 };
+        if (raised.length === 0) return { status: 'refused', claim: 1, used: 0, reserved: 0, limit: 10 };
         return own.reserve({ ...reservation, claims: [] }, signal);
       },
       raise: async (_, args) => void raised.push(args),

@@ -79,8 +79,9 @@ export class CallReservations {
       const reserved = await agent.counters.reserve({ id, claims }, signal);
       if (reserved.status === 'reserved') return { ok: true as const, over: namesAt(budgets, reserved.marked) };
       this.#open.delete(id);
-      const { used, limit, claim } = reserved;
-      return { ok: false as const, name: namesAt(budgets, [claim])[0] ?? '', used, needs: amounts[claim] ?? 0, limit };
+      const { claim, used, limit } = reserved;
+      const [name = ''] = namesAt(budgets, [claim]);
+      return { ok: false as const, name, used, reserved: reserved.reserved, needs: amounts[claim] ?? 0, limit };
     });
     this.#refusals.set(extension, outcome.ok ? undefined : outcome);
     return outcome;
@@ -195,8 +196,9 @@ export class CallReservations {
   }
 
   #mostTokens(prices?: Prices) {
-    const { messages, ownMessages, tools } = this.call;
-    this.#input ??= estimateInput(ownMessages ?? messages, tools.items);
+    const { messages, ownMessages, tools, extension } = this.call;
+    const schema = extension === undefined ? this.turn.demand?.schema : undefined;
+    this.#input ??= estimateInput(ownMessages ?? messages, tools.items, schema);
     const outputTokens = mostTokensOf(this.turn.agent.plan, this.call, prices) ?? USUAL_ANSWER;
     this.#tokens = Math.max(this.#tokens ?? 0, this.#input + outputTokens);
     return { inputTokens: this.#input, outputTokens };

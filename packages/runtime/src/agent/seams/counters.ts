@@ -10,7 +10,7 @@ import type { CallClaim } from '../../ipc/from-agent.ts';
 import { CounterTable } from '../../counters/counter-table.ts';
 import { nameCounter } from '../../counters/counter-name.ts';
 import { WaitingCalls } from '../../counters/waiting-calls.ts';
-import type { Reservation } from '../../counters/claim.ts';
+import type { Reservation, ReserveOutcome } from '../../counters/claim.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 export interface CallReservation {
@@ -23,7 +23,7 @@ export interface CallReservation {
 
 export type CallReserved =
   | { readonly status: 'reserved'; readonly marked: readonly number[]; readonly waitedMs: number }
-  | { readonly status: 'refused'; readonly claim: number; readonly used: number; readonly limit: number };
+  | Pick<Extract<ReserveOutcome, { readonly status: 'refused' }>, 'status' | 'claim' | 'used' | 'reserved' | 'limit'>;
 
 export interface CallCounters {
   /**
