@@ -5,6 +5,7 @@
 import { GoondanError } from '@goondan/types';
 import { type Claim, counterLimits, type Reservation, type ReserveOutcome, type WaitingReservation } from './claim.ts';
 import {
+  addAmounts,
   begin,
   type CounterState,
   end,
@@ -14,6 +15,7 @@ import {
   raise,
   reservedOf,
   stateAt,
+  timeOfHold,
   usedOf,
 } from './counter-state.ts';
 import { isNext, noteServed, noteWait } from './take-turns.ts';
@@ -57,7 +59,7 @@ export function reserveClaims(
     const state = states.get(claim.counter) ?? stateAt(undefined, claim.window, moment);
     const limit = limitOf(state, claim);
     const used = usedOf(state, now);
-    const isOver = used + claim.amount > limit;
+    const isOver = addAmounts(used, claim.amount) > limit;
     if (isOver && claim.isSoft !== true) {
       const retryAfterMs = fitsAfterMs(state, claim.amount, limit, now);
       const more = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -68,7 +70,13 @@ export function reserveClaims(
     const isMarked = isOver && state.isMarked !== true;
     if (isMarked) marked.push(position);
     const { amount } = claim;
-    const held = { amount, owner, at: now, ...(isBegun && { isBegun }), ...(isMarked && { isMarked }) };
+    const held = {
+      amount,
+      owner,
+      at: timeOfHold(state, now),
+      ...(isBegun && { isBegun }),
+      ...(isMarked && { isMarked }),
+    };
     states.set(claim.counter, hold(state, id, held));
   }
   const served = first && states.get(first.counter);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { samples } from '../../../../test/samples.ts';
 import { type Claim, counterLimits, type CounterWindow } from './claim.ts';
+import { reserveClaims } from './change-counters.ts';
 import type { CounterState } from './counter-state.ts';
 import { CounterTable, isOver } from './counter-table.ts';
 
@@ -128,6 +129,25 @@ describe('Y-04 a budget of a day', () => {
     expect(reserve('day', 1, 2).outcome).toEqual({ status: 'refused', claim: 0, used: 2, reserved: 2, limit: 2 });
   });
 
+  test('does not begin again when the clock was set back across midnight during a restart', () => {
+    const { clock, table, reserve } = openTable();
+    clock.advance(120_000);
+    const { reservation } = reserve('day', 1, 2);
+    table.end(reservation, [1]);
+    const kept = table.get('a');
+    if (kept === undefined) throw new Error('The counter is kept.');
+    const earlier = openClock('2026-01-01T23:50:00Z');
+    const next = new CounterTable(earlier, [['a', kept]]);
+    // Removes counters of days that are over.
+    earlier.advance(61_000);
+    const made = { id: 'b', claims: [claim('day', 1, 2)] };
+    expect(next.reserve(made).status).toBe('reserved');
+    expect(next.reserve({ id: 'c', claims: [claim('day', 1, 2)] })).toMatchObject({ status: 'refused', used: 2 });
+    next.end(made, [1]);
+    earlier.advance(10_000);
+    expect(next.reserve({ id: 'd', claims: [claim('day', 1, 2)] })).toMatchObject({ status: 'refused', used: 2 });
+  });
+
   test('survives a clock that is set back', () => {
     const { clock, table, reserve } = openTable();
     const { reservation } = reserve('day', 2, 2);
@@ -145,4 +165,23 @@ test('counters of windows that are over are removed', () => {
   table.reserve({ id: 'x', claims: [{ ...claim('ever', 1, 5), counter: 'b' }] });
   expect(table.get('a')).toBeUndefined();
   expect(table.get('b')).toBeDefined();
+});
+
+test('Y-04 money has no errors of binary fractions: three times 0.1 fits into 0.3', () => {
+  const { table, reserve } = openTable();
+  for (let call = 0; call < 3; call += 1) {
+    const { reservation, outcome } = reserve('ever', 0.1, 0.3);
+    expect(outcome.status).toBe('reserved');
+    table.end(reservation, [0.1]);
+  }
+  expect(reserve('ever', 0.000_000_001, 0.3).outcome).toMatchObject({ status: 'refused', used: 0.3 });
+});
+
+test('Y-07 a clock that was set back neither keeps a minute full nor keeps an agent waiting', () => {
+  const [later, now] = [Date.parse('2026-01-01T12:00:00Z'), Date.parse('2026-01-01T11:00:00Z')];
+  const turns = { idle: { servedAt: 0, waitsSince: later, waitsUntil: later + 2_000 } };
+  const state: CounterState = { window: 'minute', spent: 0, recent: [[later / 1_000, 1]], held: {}, turns };
+  const waiting = { id: 'a', claims: [claim('minute', 1, 1)], turnOf: 'busy' };
+  const { outcome } = reserveClaims(() => state, waiting, 'here', { now, isLost: () => false });
+  expect(outcome.status).toBe('reserved');
 });

@@ -61,6 +61,7 @@ export interface CounterMoment {
  * may need a moment to reach its provider, and the provider counts it when it arrives.
  */
 const MINUTE_SECONDS = 62;
+const DAY_MS = 86_400_000;
 
 /** Returns the state at a moment: without amounts of windows that are over, and without lost owners (invariant 2). */
 export function stateAt(state: CounterState | undefined, window: CounterWindow, moment: CounterMoment): CounterState {
@@ -80,7 +81,8 @@ function inWindow(state: CounterState | undefined, window: CounterWindow, now: n
   }
   if (window !== 'day') return kept;
   const day = dayOf(now);
-  if (kept.day === day) return kept;
+  // A clock that was set back across midnight does not begin a day again.
+  if (kept.day === day || kept.day === day + 1) return kept;
   // A person raised the limit of the day that is over.
   const { raisedTo: _, isMarked: __, ...rest } = kept;
   return { ...rest, day, spent: 0 };
@@ -88,9 +90,8 @@ function inWindow(state: CounterState | undefined, window: CounterWindow, now: n
 
 /** Returns the amount that counts now. The state must be that of the same moment. */
 export function usedOf(state: CounterState, now: number): number {
-  let used = state.spent + reservedOf(state, now);
-  for (const [, amount] of state.recent ?? []) used += amount;
-  return used;
+  const recent = (state.recent ?? []).reduce((sum, [, amount]) => addAmounts(sum, amount), 0);
+  return addAmounts(addAmounts(state.spent, reservedOf(state, now)), recent);
 }
 
 /** Returns the amount that open reservations hold now. The state must be that of the same moment. */
@@ -98,7 +99,7 @@ export function reservedOf({ window, day, held }: CounterState, now: number): nu
   let reserved = 0;
   for (const { amount, at } of Object.values(held)) {
     const isCounted = window === 'minute' ? isInMinute(secondOf(at), now) : window !== 'day' || dayOf(at) === day;
-    if (isCounted) reserved += amount;
+    if (isCounted) reserved = addAmounts(reserved, amount);
   }
   return reserved;
 }
@@ -112,8 +113,8 @@ export function fitsAfterMs(state: CounterState, amount: number, limit: number, 
   ].toSorted(([a], [b]) => a - b);
   let used = usedOf(state, now);
   for (const [second, counts] of counted) {
-    used -= counts;
-    if (used + amount <= limit) return Math.max(0, (second + MINUTE_SECONDS) * 1_000 - now);
+    used = addAmounts(used, -counts);
+    if (addAmounts(used, amount) <= limit) return Math.max(0, (second + MINUTE_SECONDS) * 1_000 - now);
   }
   return undefined;
 }
@@ -139,7 +140,7 @@ export function end(state: CounterState, id: string, amount: number | undefined)
   if (state.window === 'minute') return { ...ended, recent: addRecent(state.recent ?? [], secondOf(held.at), amount) };
   // The reservation of a day that is over belongs to that day.
   if (state.window === 'day' && dayOf(held.at) !== state.day) return ended;
-  return { ...ended, spent: state.spent + amount };
+  return { ...ended, spent: addAmounts(state.spent, amount) };
 }
 
 /** Raises the limit of the counter. A lower limit changes nothing, so a raise can be repeated. */
@@ -147,9 +148,23 @@ export function raise(state: CounterState, to: number): CounterState {
   return { ...state, raisedTo: Math.max(state.raisedTo ?? 0, to) };
 }
 
+/** Returns the time of a reservation that is made now. In a window of a day, it belongs to the day of the state. */
+export function timeOfHold({ window, day = 0 }: CounterState, now: number): number {
+  return window === 'day' ? Math.max(now, day * DAY_MS) : now;
+}
+
+/**
+ * Adds two amounts. Amounts of money have nine digits after the point: more of them are errors of binary fractions, which
+ * would let 0.1 + 0.2 exceed 0.3.
+ */
+export function addAmounts(one: number, other: number): number {
+  const sum = one + other;
+  return Number.isInteger(sum) ? sum : Number(sum.toFixed(9));
+}
+
 /** The number of the day of a time since 1970, in UTC. */
 export function dayOf(time: number): number {
-  return Math.floor(time / 86_400_000);
+  return Math.floor(time / DAY_MS);
 }
 
 function ownOf({ held }: CounterState, id: string): HeldAmount | undefined {
@@ -164,13 +179,14 @@ function addRecent(
   const before = recent.filter(([each]) => each < second);
   const after = recent.filter(([each]) => each > second);
   const same = recent.find(([each]) => each === second)?.[1] ?? 0;
-  return [...before, [second, same + amount], ...after];
+  return [...before, [second, addAmounts(same, amount)], ...after];
 }
 
 function secondOf(time: number): number {
   return Math.floor(time / 1_000);
 }
 
+/** A second that is far ahead was counted before the clock was set back. */
 function isInMinute(second: number, now: number): boolean {
-  return second > secondOf(now) - MINUTE_SECONDS;
+  return Math.abs(secondOf(now) - second) < MINUTE_SECONDS;
 }

@@ -20,8 +20,12 @@ export class CounterTable {
   readonly #now: () => number;
   #sweptAt: number;
 
-  /** `kept`: the states of an earlier process, whose reservations are lost. */
-  constructor(clock: Clock, kept: Iterable<readonly [string, CounterState]> = []) {
+  /** `kept`: the states of an earlier process, whose reservations are lost. `onSwept`: told of removed counters of days. */
+  constructor(
+    clock: Clock,
+    kept: Iterable<readonly [string, CounterState]> = [],
+    private readonly onSwept: (counters: readonly string[]) => void = () => undefined,
+  ) {
     this.#now = steadyNow(clock);
     this.#sweptAt = this.#now();
     this.#states = new Map(kept);
@@ -79,14 +83,16 @@ export class CounterTable {
     const now = this.#now();
     if (now - this.#sweptAt < 60_000) return;
     this.#sweptAt = now;
-    for (const [counter, state] of this.#states) if (isOver(state, now)) this.#states.delete(counter);
+    const over = [...this.#states].filter(([, state]) => isOver(state, now));
+    for (const [counter] of over) this.#states.delete(counter);
+    this.onSwept(over.flatMap(([counter, { window }]) => (window === 'day' ? [counter] : [])));
   }
 }
 
 /** Returns true if nothing of the state counts any more. */
 export function isOver({ window, day, recent = [], held, turns }: CounterState, now: number): boolean {
   if (window === 'ever' || Object.keys(held).length > 0) return false;
-  if (window === 'day') return day !== dayOf(now);
+  if (window === 'day') return (day ?? 0) < dayOf(now);
   const last = Math.max(0, ...Object.values(turns ?? {}).map(({ servedAt }) => servedAt));
   return (recent.at(-1)?.[0] ?? 0) * 1_000 < now - 120_000 && last < now - 600_000;
 }

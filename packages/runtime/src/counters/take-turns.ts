@@ -41,8 +41,9 @@ function turnOf(turns: Readonly<Record<string, AgentTurn>>, agent: string): Agen
   return Object.hasOwn(turns, agent) ? turns[agent] : undefined;
 }
 
+/** A wait that ends far ahead was noted before the clock was set back. */
 function isWaiting({ waitsUntil = 0 }: AgentTurn, now: number): boolean {
-  return waitsUntil > now;
+  return waitsUntil > now && waitsUntil <= now + 2 * WAITS_MS;
 }
 
 function isBefore(one: AgentTurn, other: AgentTurn, now: number): boolean {

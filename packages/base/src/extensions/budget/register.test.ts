@@ -122,6 +122,28 @@ describe('Y-04 a budget of money', () => {
     expect(spent).toBeLessThanOrEqual(8);
   });
 
+  test('settles a call by the price of the model that was called, which a layer inside may choose', async () => {
+    const free = { ...price, model: 'free', input: 0, output: 0 };
+    const { models } = prices({ maxOutputTokens: 500 });
+    const list = [...models, { ...free, maxOutputTokens: 500 }];
+    const choose = extension('choose', ({ pipeline }) => {
+      pipeline.register(
+        'model',
+        (ctx) => {
+          ctx.modelRef = 'Model/free';
+          return ctx.next();
+        },
+        { priority: 2_000 },
+      );
+    });
+    const config = { budgets: [{ money: 5.005, name: 'all' }], prices: { currency: 'EUR', models: list } };
+    const counted = { 'Model/m': model, 'Model/free': { ...model, model: 'free' } };
+    const extensions = [extension('budget', register, { config }), choose];
+    const agent = await scriptedAgent({ modelRef: 'Model/m', models: counted, extensions });
+    // Each call reserves five euros and costs nothing.
+    for (const input of ['one', 'two', 'three']) expect((await agent.say(input)).result.error).toBeUndefined();
+  });
+
   test('needs a price and a maximum for every model', async () => {
     const refused = async (config: object, more: object = {}) => {
       const outcome = await priced(config, more).catch((error: unknown) => error);

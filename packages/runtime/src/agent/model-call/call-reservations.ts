@@ -13,7 +13,6 @@ import {
   type BudgetOutcome,
   GoondanError,
   highestPriceOf,
-  type ModelPrice,
   priceOf,
   type Prices,
   type TokenUsage,
@@ -37,8 +36,8 @@ export type Measure = Budget['measure'];
 interface MeasuredClaim {
   readonly measure: Measure;
   readonly amount: number;
-  /** The price of the model, for money. */
-  readonly price?: ModelPrice;
+  /** The prices of models, for money. */
+  readonly prices?: Prices;
 }
 
 interface OpenReservation {
@@ -127,6 +126,8 @@ export class CallReservations {
     const { agent, signal } = this.turn;
     const layers = [...this.#open.keys()];
     const limits = limitsOf(agent.plan.openModel.entries, this.call.modelRef);
+    // Layers inside those with budgets may have changed the request.
+    this.#input = undefined;
     const claims = limits.flatMap((each) => {
       const { inputTokens, outputTokens } = this.#mostTokens();
       return claimLimits(each, inputTokens + outputTokens);
@@ -161,7 +162,7 @@ export class CallReservations {
     for (const [id, { claims }] of this.#open) {
       this.turn.agent.counters.end(
         id,
-        claims.map((claim) => realAmount(claim, usage)),
+        claims.map((claim) => this.#realAmount(claim, usage)),
       );
     }
     this.#open.clear();
@@ -192,7 +193,18 @@ export class CallReservations {
     if (measure === 'tokens') return { measure, amount: inputTokens + outputTokens };
     const price = priceFor(this.turn.agent.plan, this.call, prices);
     if (price === undefined) throw unbounded(extension, measure, unpriced(this.call.modelRef));
-    return { measure, amount: highestPriceOf({ inputTokens, outputTokens }, price), price };
+    return { measure, amount: highestPriceOf({ inputTokens, outputTokens }, price), ...(prices && { prices }) };
+  }
+
+  /**
+   * Returns the real amount of a claim. Without usage, everything that was reserved may be used. A layer inside may have
+   * chosen another model than the one that was reserved for.
+   */
+  #realAmount({ measure, amount, prices }: MeasuredClaim, usage: TokenUsage | undefined): number {
+    if (measure === 'calls' || usage === undefined) return amount;
+    if (measure === 'tokens') return usage.inputTokens + usage.outputTokens;
+    const price = priceFor(this.turn.agent.plan, this.call, prices);
+    return price === undefined ? amount : (priceOf(usage, price) ?? highestPriceOf(usage, price));
   }
 
   #mostTokens(prices?: Prices) {
@@ -203,13 +215,6 @@ export class CallReservations {
     this.#tokens = Math.max(this.#tokens ?? 0, this.#input + outputTokens);
     return { inputTokens: this.#input, outputTokens };
   }
-}
-
-/** Returns the real amount of a claim. Without usage, everything that was reserved may be used. */
-function realAmount({ measure, amount, price }: MeasuredClaim, usage: TokenUsage | undefined): number {
-  if (measure === 'calls' || usage === undefined) return amount;
-  if (price === undefined) return usage.inputTokens + usage.outputTokens;
-  return priceOf(usage, price) ?? highestPriceOf(usage, price);
 }
 
 function namesAt(budgets: readonly Budget[], positions: readonly number[]): readonly string[] {

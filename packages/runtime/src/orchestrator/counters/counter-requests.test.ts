@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { CallClaim, CounterRequest } from '../../ipc/from-agent.ts';
 import type { PlannedLimit } from '../../counters/limit-counter.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
@@ -42,7 +42,7 @@ function open(change: (store: Counters) => Partial<Counters> = () => ({})) {
   return { requests, ask, held, spent, swarm, said, plan };
 }
 
-const reserve = (id: string, claims = [claim]): CounterRequest => ({ kind: 'reserve', id, claims });
+const reserve = (id: string, claims = [claim]) => ({ kind: 'reserve' as const, id, claims });
 
 describe('the reservations of a process', () => {
   test('Y-04 are ended with it: settled if their calls had begun, and released otherwise', async () => {
@@ -55,6 +55,18 @@ describe('the reservations of a process', () => {
     await settle();
     expect([held(), spent()]).toEqual([[], 1]);
     expect(await ask(reserve('c'), other)).toMatchObject({ status: 'reserved' });
+  });
+
+  test('Y-07 are ended also if the answer of the store was lost when they were made', async () => {
+    const { ask, held } = open((store) => ({
+      async reserve(from, made) {
+        await store.reserve(from, made);
+        throw new GoondanError('E_STORE_AWAY', 'No answer.');
+      },
+    }));
+    expect(await ask({ ...reserve('a'), limits: ['concurrent: 2 of Model/main'] })).toMatchObject({ status: 'failed' });
+    await settle();
+    expect(held()).toEqual([]);
   });
 
   test('Y-04 are ended before the next process reserves', async () => {

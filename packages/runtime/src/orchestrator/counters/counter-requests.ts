@@ -213,7 +213,8 @@ export class CounterRequests implements SwarmListener {
     try {
       return { status: 'reserved', marked: [], waitedMs: await this.#waiting.wait(waiting) };
     } catch (error) {
-      asking.reserved.delete(id);
+      // The store may have made the reservation, although its answer was lost.
+      this.#end(at, id, undefined);
       throw error;
     }
   }

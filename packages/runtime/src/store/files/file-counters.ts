@@ -18,45 +18,53 @@ export interface FileCountersDeps {
   readonly warn: (message: string) => void;
 }
 
+type Changes = readonly (readonly [counter: string, state: CounterState | undefined])[];
+
 export function fileCounters({ clock, placement, file, states, warn }: FileCountersDeps): Counters {
-  const table = new CounterTable(clock, states);
+  const table = new CounterTable(clock, states, (swept) => saveLater(swept.map((counter) => [counter, undefined])));
   const stored = (claims: readonly Pick<Claim, 'counter' | 'window'>[]) =>
     claims
       .filter(({ window }) => window === 'ever' || window === 'day')
       .map(({ counter }) => [counter, table.get(counter)] as const);
   // A reservation that has not begun need not be stored: it would be released after a restart. If the end of a call is
   // not stored, it counts in full.
-  const saveLater = (claims: readonly Claim[]) =>
-    void file.save(stored(claims)).catch((error: unknown) => warn(`the counters are not written: ${String(error)}`));
+  const saveLater = (changed: Changes) =>
+    void save(changed).catch((error: unknown) => warn(`the counters are not written: ${String(error)}`));
+  // A call that changes nothing on disk does not fail with an earlier write.
+  const save = async (changed: Changes) => (changed.length === 0 ? undefined : file.save(changed));
   return {
     async reserve(_instance, reservation) {
       placement.check();
       const outcome = table.reserve(reservation);
-      if (outcome.status === 'reserved' && reservation.isBegun === true) await file.save(stored(reservation.claims));
+      if (outcome.status !== 'reserved' || reservation.isBegun !== true) return outcome;
+      await save(stored(reservation.claims)).catch((error: unknown) => {
+        table.end(reservation);
+        throw error;
+      });
       return outcome;
     },
     async begin(_instance, reservations) {
       placement.check();
       if (!table.begin(reservations)) throw notReserved();
-      await file.save(stored(reservations.flatMap(({ claims }) => claims)));
+      await save(stored(reservations.flatMap(({ claims }) => claims)));
     },
     async settle(reservation, amounts) {
       table.end(reservation, amounts);
-      saveLater(reservation.claims);
+      saveLater(stored(reservation.claims));
     },
     async release(reservation) {
       const isStored = reservation.claims.some(({ counter }) => table.get(counter)?.held[reservation.id]?.isBegun);
       table.end(reservation);
-      if (isStored) saveLater(reservation.claims);
+      if (isStored) saveLater(stored(reservation.claims));
     },
     async abandon(reservations) {
       for (const reservation of reservations) table.abandon(reservation);
-      saveLater(reservations.flatMap(({ claims }: Reservation) => claims));
+      saveLater(stored(reservations.flatMap(({ claims }: Reservation) => claims)));
     },
     async raise(counter, to) {
       placement.check();
       table.raise(counter, to);
-      await file.save(stored([counter]));
+      await save(stored([counter]));
     },
     async drop(beginnings) {
       const dropped = table.drop(beginnings);
