@@ -107,7 +107,7 @@ describe('in a running swarm', () => {
   });
 
   test('gdn approve and gdn deny list waiting calls, for people and for programs; status shows them', async () => {
-    expect(await gdn('approve')).toEqual({ stdout: 'No tool call is waiting for approval.\n', ...quiet });
+    expect(await gdn('approve')).toEqual({ stdout: 'Nothing is waiting for approval.\n', ...quiet });
     await gdn('send', '--input', 'put a book');
     const call = await waiting();
     expect(JSON.parse((await gdn('approve', '--json')).stdout)).toEqual([call]);

@@ -9,13 +9,14 @@ export function addApproveCommands(program: GdnCommand): void {
     .command('approve')
     .argument(
       '[id]',
-      'the id of the call or of the changeset, as the list shows it; without an id, the list is printed',
+      'the id of the question or of the changeset, as the list shows it; without an id, the list is printed',
     )
-    .summary('list the tool calls that wait for approval, or approve one')
+    .summary('list the questions that wait for approval, or approve one')
     .description(
-      'Approves one waiting tool call of a running swarm: this call, once, with the arguments shown. Without an ' +
-        'id it lists the waiting calls. Waiting calls are kept when the swarm stops, and wait again when it starts. A ' +
-        'change that an agent wants to make to its bundle waits in the same list, with its difference.',
+      'Answers one question of a running swarm with yes. A tool call runs: this call, once, with the arguments shown. A ' +
+        'change that an agent wants to make to its bundle is made, with the difference shown. A budget of model calls ' +
+        'grows by its own size. Without an id it lists the questions. They are kept when the swarm stops, and wait again ' +
+        'when it starts.',
     )
     .option('--note <text>', 'a note for the record')
     .swarmOptions()
@@ -25,10 +26,13 @@ export function addApproveCommands(program: GdnCommand): void {
     );
   program
     .command('deny')
-    .argument('[id]', 'the id of the call, as `gdn approve` shows it; without an id, the list is printed')
-    .summary('deny a tool call that waits for approval')
-    .description('Denies one waiting tool call of a running swarm. The agent reads the denial and continues.')
-    .option('--reason <text>', 'the reason, which the agent reads')
+    .argument('[id]', 'the id of the question, as `gdn approve` shows it; without an id, the list is printed')
+    .summary('deny a question that waits for approval')
+    .description(
+      'Answers one question of a running swarm with no. After a tool call or a change, the agent reads the denial and ' +
+        'continues. After a question about a budget, the turn ends with E_BUDGET_EXCEEDED.',
+    )
+    .option('--reason <text>', 'the reason, which the agent reads; for a budget, a part of the error')
     .swarmOptions()
     .examples('gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
     .runs((options: BundleOptions & { readonly reason?: string }, terminal, id?: string) =>
@@ -53,11 +57,13 @@ async function act(
   refuseAgents(what);
   const swarm = await reachSwarm(options);
   const reply = { by: personName(), ...(note === undefined ? {} : { note }) };
+  const asked = (await swarm.approvals()).find((each) => each.id === id);
   const answered = (await swarm[what]({ id, ...reply })) || (await answerChangeset(swarm, what, id, reply));
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `Nothing waits for approval under the id "${id}".`);
+  const isBudget = asked?.kind === 'budget';
   return what === 'approve'
-    ? { json: { approved: true }, text: 'Approved.\n' }
-    : { json: { denied: true }, text: 'Denied.\n' };
+    ? { json: { approved: true }, text: isBudget ? 'Approved: the budget is raised.\n' : 'Approved.\n' }
+    : { json: { denied: true }, text: isBudget ? 'Denied: the budget stays as it is.\n' : 'Denied.\n' };
 }
 
 async function list(options: BundleOptions, { colors, isWatched, suggest }: Terminal): Promise<Result> {
@@ -67,7 +73,7 @@ async function list(options: BundleOptions, { colors, isWatched, suggest }: Term
   ]);
   const approvals = await (await reachSwarm(options)).approvals();
   const shown = approvals.map((approval) => describeApproval(approval, colors, isWatched)).join('');
-  if (shown === '') return { json: approvals, text: 'No tool call is waiting for approval.\n' };
+  if (shown === '') return { json: approvals, text: 'Nothing is waiting for approval.\n' };
   return {
     json: approvals,
     text: `${shown}${suggest('Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.')}\n`,

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   ['send', `${bundle} --input Hi --wait`, 0, 'You said: Hi\n', ''],
   ['status', bundle, 0, 'host', ''],
   ['ls', '', 0, 'running (', ''],
-  ['approve', bundle, 0, 'No tool call is waiting for approval.\n', ''],
+  ['approve', bundle, 0, 'Nothing is waiting for approval.\n', ''],
   ['deny', `nothing ${bundle}`, 3, '', 'E_APPROVAL_UNKNOWN: '],
   ['cancel', bundle, 0, 'No such turn is running or waiting.\n', ''],
   ['changes list', bundle, 0, 'There are no changesets.\n', ''],

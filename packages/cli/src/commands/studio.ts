@@ -15,7 +15,7 @@ export function addStudioCommand(program: GdnCommand): void {
     .summary('watch swarms in a browser, and talk to them')
     .description(
       'Serves a page that shows swarms: their agents, their conversations now and in the past, every layer of a ' +
-        'turn, and tool calls that wait for approval. Without a bundle it shows everything in the state root. ' +
+        'turn, and questions that wait for approval. Without a bundle it shows everything in the state root. ' +
         'Studio listens on this machine only, and needs the link that it prints. Studio does not run code of a bundle. Ctrl-C ' +
         'ends it.',
     )

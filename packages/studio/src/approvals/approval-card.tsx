@@ -5,6 +5,7 @@ import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
+import { subjectOf } from './subject-of.ts';
 
 /** A tool call, a change or a budget that waits for approval: the exact arguments, or the diff of each file, and the two answers. */
 export function ApprovalCard({
@@ -30,7 +31,7 @@ export function ApprovalCard({
       const said = note.trim() === '' ? {} : { note: note.trim() };
       const { done } = await postTo<Done>(addressOf(workspaceId, 'approval'), { id, decision, ...said });
       setState(done ? (decision === 'approve' ? 'approved' : 'denied') : 'over');
-      if (!done) setProblem(new Error('This call is no longer waiting: somebody else answered, or its turn ended.'));
+      if (!done) setProblem(new Error('This question is no longer open: somebody else answered, or its turn ended.'));
     } catch (error) {
       setState('open');
       setProblem(error instanceof Error ? error : new Error(String(error)));
@@ -38,11 +39,7 @@ export function ApprovalCard({
   };
 
   return (
-    <section
-      ref={card}
-      className="approval"
-      aria-label={`${isChange ? 'A change of the bundle' : isBudget ? 'A budget' : toolName} waits for you`}
-    >
+    <section ref={card} className="approval" aria-label={`${subjectOf(approval)} waits for you`}>
       <header>
         <strong>{agent}</strong>{' '}
         {isChange ? (
@@ -73,8 +70,8 @@ export function ApprovalCard({
         <input
           value={note}
           maxLength={1000}
-          placeholder="Why not? The agent reads it."
-          aria-label="Why not, for the agent to read"
+          placeholder={isBudget ? 'Why not? The error of the turn has it.' : 'Why not? The agent reads it.'}
+          aria-label={isBudget ? 'Why not, for the error of the turn' : 'Why not, for the agent to read'}
           readOnly={state !== 'open'}
           onChange={({ target }) => setNote(target.value)}
         />

@@ -2,6 +2,7 @@
 import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { subjectOf } from '../approvals/subject-of.ts';
 import { liveKey, type LiveTurn } from '../live/live-turns.ts';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { Problem } from '../problems/problem.tsx';
@@ -111,7 +112,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
         <Announcement
           agent={agent}
           isWorking={running !== undefined}
-          waiting={approvals[0]?.toolName}
+          waiting={approvals[0] && subjectOf(approvals[0])}
           newest={talk.messages.at(-1)}
         />
         <Composer

@@ -23,7 +23,7 @@ export const shortcuts: readonly { readonly keys: string; readonly does: string 
   { keys: 'o', does: 'the onion of the latest turn' },
   { keys: '[  ]', does: 'one event back, one event on' },
   { keys: 'n', does: 'back to now' },
-  { keys: 'a', does: 'the tool call that waits for you' },
+  { keys: 'a', does: 'the question that waits for you' },
   { keys: 't', does: 'light or dark' },
   { keys: 'Esc', does: 'close what is open' },
   { keys: '?', does: 'these keys' },

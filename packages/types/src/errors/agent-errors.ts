@@ -15,7 +15,7 @@ export const agentErrors = {
   },
   E_APPROVAL_DENIED: {
     forPrograms: true,
-    meaning: 'A person or a rule denied this tool call.',
+    meaning: 'A person or a rule denied this tool call, or nobody approved to raise a budget.',
     suggestion: 'Do not repeat this call. Find another way, or ask the user.',
   },
   E_APPROVAL_EXPIRED: {
@@ -25,7 +25,8 @@ export const agentErrors = {
   },
   E_APPROVAL_NOBODY: {
     forPrograms: true,
-    meaning: 'A tool call needs approval, but this agent runs where no person can be asked.',
+    meaning:
+      'A tool call or a model call above a budget needs approval, but this agent runs where no person can be asked.',
     suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
   },
   E_APPROVAL_REQUEST: {

@@ -51,16 +51,16 @@ export const swarmErrors = {
   },
   E_APPROVALS_FULL: {
     forPrograms: true,
-    meaning: 'Too many tool calls are waiting for approval.',
+    meaning: 'Too many questions are waiting for approval.',
     suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then try again.',
   },
   E_APPROVAL_BELOW_AGENT: {
-    meaning: 'A program started by an agent tried to approve or deny a tool call. Only a person may do that.',
+    meaning: 'A program started by an agent tried to approve or deny a question. Only a person may do that.',
     suggestion: 'Run the command in your own terminal.',
   },
   E_APPROVAL_UNKNOWN: {
     forPrograms: true,
-    meaning: 'No tool call with this id is waiting: it was answered, has expired, or its turn is over.',
+    meaning: 'No question with this id is waiting: it was answered, has expired, or its turn is over.',
     suggestion: 'List the waiting calls with `gdn approve`.',
   },
   E_CALLS_FULL: {

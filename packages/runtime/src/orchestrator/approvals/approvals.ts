@@ -283,8 +283,9 @@ export class Approvals implements SwarmListener {
     entry.stage = 'open';
     this.#watchExpiry(entry);
     if (!this.#isOwned(record)) return;
-    const { id, toolName, reason } = record;
-    this.deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, subjectOf(record));
+    const { id, toolName, reason, kind } = record;
+    const waits = kind === 'budget' ? 'A model call above a budget' : toolName;
+    this.deps.report('info', 'approval.asked', `${waits} waits for approval ${id}: ${reason}`, subjectOf(record));
     this.#tell(entry, 'asked');
     this.deps.events.waitsChanged();
   }
