@@ -9,6 +9,7 @@ import { requirePackages } from './proof-cluster/debian-packages.ts';
 import { enterWorld, furnishWorld, isInWorld, WORLD_FOLDER } from './proof-cluster/enter-world.ts';
 import type { Proof } from './proof-cluster/proof.ts';
 import { proveClock } from './proof-cluster/prove-clock.ts';
+import { proveCounters } from './proof-cluster/prove-counters.ts';
 import { proveCuts } from './proof-cluster/prove-cuts.ts';
 import { proveDatabaseRestart } from './proof-cluster/prove-database-restart.ts';
 import { proveFailover } from './proof-cluster/prove-failover.ts';
@@ -24,6 +25,7 @@ const proofs: readonly Proof[] = [
   proveFreeze,
   proveDatabaseRestart,
   proveCuts,
+  proveCounters,
   proveClock,
   provePartition,
   proveFailover,

@@ -11,6 +11,7 @@ import { faults } from '../packages/postgres/src/simulation/simulated-database.t
 import { type Mutant, mutants } from '../packages/postgres/src/simulation/mutants/mutants.ts';
 import { tryMutant } from '../packages/postgres/src/simulation/mutants/try-mutant.ts';
 import { describeViolation, repeatPoint, simulatePoints } from '../packages/postgres/src/simulation/simulate-points.ts';
+import { simulateCounters } from '../packages/postgres/src/simulation/simulate-counters.ts';
 import { simulateSteering } from '../packages/postgres/src/simulation/simulate-steering.ts';
 import { simulateOrder } from '../packages/postgres/src/simulation/simulate-order.ts';
 import { makeTestDatabase } from '../packages/postgres/src/testing/test-database.ts';
@@ -33,6 +34,7 @@ const MUTANT_POINTS = 2000;
 /** The seeds of the simulation of steering, and the part of their points that is tried: one of so many. */
 const STEERING_SEEDS = 10;
 const STEERING_STEP = 5;
+const COUNTER_SEEDS = 5;
 const { address } = await makeTestDatabase();
 const started = performance.now();
 const seconds = () => ((performance.now() - started) / 1000).toFixed(0);
@@ -54,21 +56,25 @@ async function repeat(seed: number): Promise<number> {
 
 async function torture(): Promise<number> {
   let reported = 0;
-  const { points, seeds, violations } = await simulatePoints({
+  const {
+    points,
+    seeds: tried,
+    violations,
+  } = await simulatePoints({
     address,
     from: Number(values.from),
     points: Number(values.points),
     ...(values.each !== undefined && { pointsOfSeed: Number(values.each) }),
     ...(values.width !== undefined && { width: Number(values.width) }),
-    onProgress(tried) {
-      if (tried - reported < 1000) return;
-      reported = tried;
-      console.log(`${tried} points, ${seconds()} s`);
+    onProgress(count) {
+      if (count - reported < 1000) return;
+      reported = count;
+      console.log(`${count} points, ${seconds()} s`);
     },
   });
   for (const violation of violations.slice(0, 10)) console.log(describeViolation(violation));
   const followed = 'each followed by a second fault';
-  console.log(`${points} points of ${seeds} seeds, ${followed}: ${violations.length} violations, ${seconds()} s`);
+  console.log(`${points} points of ${tried} seeds, ${followed}: ${violations.length} violations, ${seconds()} s`);
   const { points: orders, problems } = await simulateOrder(address);
   for (const problem of problems.slice(0, 10)) console.log(problem);
   console.log(`${orders} points of input at two nodes: ${problems.length} violations, ${seconds()} s`);
@@ -76,7 +82,12 @@ async function torture(): Promise<number> {
   const steering = await simulateSteering(address, { seeds: steered, step: STEERING_STEP });
   for (const problem of steering.problems.slice(0, 10)) console.log(problem);
   console.log(`${steering.points} points of steering: ${steering.problems.length} violations, ${seconds()} s`);
-  return violations.length + problems.length + steering.problems.length === 0 ? 0 : 1;
+  const seeds = Array.from({ length: COUNTER_SEEDS }, (_, seed) => seed);
+  const counters = await simulateCounters(address, { seeds });
+  for (const problem of counters.problems.slice(0, 10)) console.log(problem);
+  console.log(`${counters.points} points of counters: ${counters.problems.length} violations, ${seconds()} s`);
+  const all = [violations, problems, steering.problems, counters.problems];
+  return all.every(({ length }) => length === 0) ? 0 : 1;
 }
 
 async function tryMutants(): Promise<number> {

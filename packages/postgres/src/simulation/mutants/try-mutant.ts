@@ -21,7 +21,12 @@ const STEERING = { seeds: [0, 1, 2], step: 97, isFirstEnough: true };
 const MOST_MS = 60_000;
 
 /** `address`: a database with the tables, which nothing else uses at the same time. */
-export async function tryMutant(mutant: Mutant, address: string, points: number): Promise<MutantOutcome> {
+export function tryMutant(mutant: Mutant, address: string, points: number): Promise<MutantOutcome> {
+  return withMutant(mutant, (folder) => runOn(folder, address, points));
+}
+
+/** Applies a mutant to a copy of the package. `run` gets the folder of its simulation. */
+export async function withMutant<Result>(mutant: Mutant, run: (folder: string) => Promise<Result>): Promise<Result> {
   mkdirSync(workbench, { recursive: true });
   const copy = mkdtempSync(join(workbench, 'mutant-'));
   try {
@@ -29,7 +34,7 @@ export async function tryMutant(mutant: Mutant, address: string, points: number)
     // The simulation imports files of the runtime.
     symlinkSync(join(sources, '../../runtime'), join(copy, 'runtime'));
     patch(join(copy, 'postgres/src', mutant.file), mutant);
-    return await runOn(join(copy, 'postgres/src/simulation'), address, points);
+    return await run(join(copy, 'postgres/src/simulation'));
   } finally {
     rmSync(copy, { recursive: true });
   }
