@@ -80,14 +80,17 @@ export async function recordedAgent(
 ): Promise<RecordedAgent> {
   const agent = await startAgent(plan, { store, logSink: () => undefined, ...deps });
   const { address } = agent.parts;
+  // A test may leave a turn that never ends, and remove its store. So a problem fails only who waits for the traces.
+  const problems: string[] = [];
   const traces = openTurnTraces({
     open: () => traceSink.open(address),
     clock: systemClock,
     extensions: () => [],
-    report: (problem) => {
-      throw new Error(problem);
-    },
+    report: (problem) => void problems.push(problem),
   });
+  const throwProblem = () => {
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+  };
   let number = 0;
   return {
     async say(input, id = `event-${address.instanceKey}-${number++}`) {
@@ -103,10 +106,14 @@ export async function recordedAgent(
       const { result } = await agent.handle(event, { observer: watchTurn(systemClock, [traces.listen()]) });
       return result;
     },
-    flush: () => traces.flush(),
+    async flush() {
+      await traces.flush();
+      throwProblem();
+    },
     async close() {
       await agent.close();
       await traces.close();
+      throwProblem();
     },
   };
 }
