@@ -27,8 +27,6 @@ export async function runStudio(
   const prices = priceFile === undefined ? undefined : loadPrices(priceFile);
   const stateRoot = readableStateRoot(options);
   const opened = await openSwarm(options, terminal.printError);
-  const ended = Promise.withResolvers<StopSignal>();
-  const forget = onStopSignal(ended.resolve);
   const studio = serveStudio({
     stateRoot,
     version: readVersion(),
@@ -38,6 +36,8 @@ export async function runStudio(
     ...(prices && { prices }),
     ...(port !== undefined && { port }),
   });
+  const ended = Promise.withResolvers<StopSignal>();
+  const forget = onStopSignal(ended.resolve);
   try {
     // Fields of this JSON may be added, but are never renamed.
     if (json) terminal.print(`${JSON.stringify({ url: studio.url, pid: process.pid, stateRoot })}\n`);
