@@ -1,6 +1,6 @@
 /**
- * Settings of the JavaScript engine for the test processes of `npm test`. Each test file has a fresh engine state, and
- * most end before code that the engine optimizes pays off. So it optimizes a function later than usual, and not twice.
+ * Settings of the JavaScript engine for the test processes of `npm test`. Tests call most functions too rarely for code
+ * that the engine optimizes to pay off. So it optimizes a function later than usual, and not twice.
  */
 export const lateCompiling = {
   BUN_JSC_useFTLJIT: '0',

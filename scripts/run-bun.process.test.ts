@@ -8,7 +8,8 @@ const repository = join(import.meta.dir, '..');
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-run-bun-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
-const scripts = ['run-bun', 'failed-tests', 'late-compiling', 'compile-as-usual'].map((name) => `scripts/${name}.mjs`);
+const scriptNames = ['run-bun', 'failed-tests', 'late-compiling', 'compile-as-usual', 'refuse-leftovers'];
+const scripts = scriptNames.map((name) => `scripts/${name}.mjs`);
 const passing = `import { expect, test } from 'bun:test';
 test('passes', () => expect(process.env.SECRET).toBeUndefined());`;
 const failing = `import { expect, test } from 'bun:test'; test('fails', () => expect(1).toBe(2));`;
@@ -160,6 +161,46 @@ describe('npm test', () => {
       });`;
     const { stdout } = await runSuite({ 'a.test.ts': asking, 'b.test.ts': asking }, ['--parallel=1']);
     expect(stdout).toEndWith('\n2 passed, 0 failed\n');
+  });
+
+  test('the test files of a process share their modules', async () => {
+    const importing = `import { expect, test } from 'bun:test';
+      import './counted.ts';
+      test('passes', () => {});`;
+    const names = Array.from({ length: 6 }, (_, index) => `${index}.test.ts`);
+    const { stderr } = await runSuite({
+      'counted.ts': `console.error('The module is loaded.');`,
+      ...Object.fromEntries(names.map((name) => [name, importing])),
+    });
+    const loads = stderr.match(/The module is loaded/g) ?? [];
+    expect(loads.length).toBeLessThanOrEqual(4);
+    expect(stderr).toContain(' 6 pass');
+  });
+
+  test('a file that leaves its process changed fails, and the files after it do not', async () => {
+    const leaving = `import { expect, test } from 'bun:test';
+      process.env.LEFT = 'there';
+      test('passes', () => {
+        process.on('SIGUSR2', () => {});
+        process.chdir('scripts');
+        globalThis.fetch = () => {};
+        Bun.spawn(['sleep', '600']);
+      });`;
+    const { stdout, exitCode } = await runSuite(
+      {
+        'a.test.ts': leaving,
+        ...Object.fromEntries(['b', 'c', 'd'].map((name) => [`${name}.test.ts`, passing])),
+        'test/timings.json': JSON.stringify({ version: 1, files: { 'a.test.ts': 1_000 } }),
+      },
+      ['--parallel=2', '--parallel-delay=60000'],
+    );
+    const [, described = ''] = stdout.split('\nFailures: 1\n');
+    expect(described).toContain('(fail) a.test.ts (unnamed)\nError: The tests of this file leave something behind: ');
+    for (const left of ['another working directory', 'the variable LEFT', 'listeners for SIGUSR2', 'another fetch'])
+      expect(described).toContain(left);
+    if (process.platform === 'linux') expect(described).toMatch(/the process \d+ \(sleep 600\)/);
+    expect(stdout).toEndWith('\n4 passed, 1 failed\n');
+    expect(exitCode).toBe(1);
   });
 
   test('runs only the tests of this repository, without its .env', async () => {

@@ -126,6 +126,7 @@ async function run(files: Record<string, string>, command: string[]) {
     'scripts/failed-tests.mjs',
     'scripts/late-compiling.mjs',
     'scripts/compile-as-usual.mjs',
+    'scripts/refuse-leftovers.mjs',
     'packages/runtime/bin/find-bun.cjs',
     'test/parts.ts',
   ]) {
