@@ -16,7 +16,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../packages/runtime/bin/find-bun.cjs';
 import { collectLooseErrors, describeFailures, readFailures } from './failed-tests.mjs';
-import { lateCompiling } from './late-compiling.mjs';
+import { engineSettings } from './engine-settings.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,7 +33,7 @@ const flags = [
   '--parallel=4',
   '--timings=test/timings.json',
   '--timeout=30000',
-  '--preload=./scripts/compile-as-usual.mjs',
+  '--preload=./scripts/usual-engine.mjs',
   '--preload=./scripts/refuse-leftovers.mjs',
 ];
 // Excludes the scratch folder of this checkout, which git ignores as well. Bun itself skips `node_modules`.
@@ -54,7 +54,7 @@ function runTests(command, ...extra) {
   const name = randomUUID();
   const run = { GOONDAN_TEST_RUN: `${process.pid}-${name.slice(0, 8)}` };
   // `npm run proof` runs the tests with the engine's own settings.
-  const engine = process.env['GOONDAN_SAMPLES'] === 'all' ? {} : lateCompiling;
+  const engine = process.env['GOONDAN_SAMPLES'] === 'all' ? {} : engineSettings;
   const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...engine, ...inherited, ...run };
   const report = join(tmpdir(), `gdn-junit-${name}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];

@@ -8,7 +8,7 @@ const repository = join(import.meta.dir, '..');
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-run-bun-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
-const scriptNames = ['run-bun', 'failed-tests', 'late-compiling', 'compile-as-usual', 'refuse-leftovers'];
+const scriptNames = ['run-bun', 'failed-tests', 'engine-settings', 'usual-engine', 'refuse-leftovers'];
 const scripts = scriptNames.map((name) => `scripts/${name}.mjs`);
 const passing = `import { expect, test } from 'bun:test';
 test('passes', () => expect(process.env.SECRET).toBeUndefined());`;
@@ -156,7 +156,7 @@ describe('npm test', () => {
       import { spawnSync } from 'node:child_process';
       test('asks', async () => {
         const ofBun = await Bun.spawn(['env'], { env: { ...process.env }, stdout: 'pipe' }).stdout.text();
-        const names = [ofBun, spawnSync('env').stdout].join('').match(/^BUN_JSC_\\w+/gm);
+        const names = [ofBun, spawnSync('env').stdout].join('').match(/^BUN_(?:JSC|GC)_\\w+/gm);
         expect(names).toBeNull();
       });`;
     const { stdout } = await runSuite({ 'a.test.ts': asking, 'b.test.ts': asking }, ['--parallel=1']);

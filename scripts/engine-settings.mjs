@@ -1,9 +1,11 @@
 /**
  * Settings of the JavaScript engine for the test processes of `npm test`. Tests call most functions too rarely for code
- * that the engine optimizes to pay off. So it optimizes a function later than usual, and not twice.
+ * that the engine optimizes to pay off. So it optimizes a function later than usual, and not twice. Bun does not collect
+ * garbage while a test waits; the engine still does so when memory is needed.
  */
-export const lateCompiling = {
+export const engineSettings = {
   BUN_JSC_useFTLJIT: '0',
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '8000',
   BUN_JSC_thresholdForOptimizeAfterLongWarmUp: '8000',
+  BUN_GC_TIMER_DISABLE: '1',
 };
