@@ -11,7 +11,7 @@ metadata: { name: ${SWARM} }
 spec:
   entryAgent: Agent/a
   agents: [Agent/a, Agent/b, Agent/c]
-  policy: { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 } }
+  policy: { spares: 0, restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 } }
 ${Object.entries(models)
   .map(
     ([name, model]) => `---
