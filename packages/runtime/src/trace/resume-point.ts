@@ -13,8 +13,11 @@ export interface ResumePoint {
   readonly events: number;
   /** The id of the turn's input message. */
   readonly inputId?: string;
-  /** The messages of inputs that the turn has taken from other events. Absent when there are none. */
-  readonly taken?: readonly { readonly messageId: string; readonly eventId: string }[];
+  /**
+   * The messages of inputs that the turn has taken from other events, each with the index of the step that followed.
+   * Absent when there are none.
+   */
+  readonly taken?: readonly { readonly messageId: string; readonly eventId: string; readonly beforeStep: number }[];
   /** The outcomes of effects that will be requested again, by key. */
   readonly effects: Readonly<Record<string, EffectOutcome>>;
   /** Keys of effects that had begun. */

@@ -1,4 +1,4 @@
-import { createUserMessage, type MessageEvent } from '@goondan/types';
+import { type AgentEvent, createUserMessage, type MessageEvent } from '@goondan/types';
 import { expect, test } from 'bun:test';
 import type { StepRecord, TurnRecord } from './conversation-store.ts';
 import { fromResumePoint, toResumePoint } from './resume-point.ts';
@@ -70,4 +70,17 @@ test('a turn that was interrupted before its steps starts with the first one and
     steps: [],
   });
   expect(fromResumePoint(toResumePoint(log), log.events).restorePoint).toBeUndefined();
+});
+
+test('Y-08 a resume point keeps the step after an input that the turn has taken', () => {
+  const event: AgentEvent = {
+    ...{ id: 'n', type: 'user.message', input: 'more', instanceKey: 'default' },
+    ...{ source: { kind: 'cli', name: 'alice' }, traceId: 't', createdAt: new Date(0) },
+  };
+  const log = readTurnLog([
+    { type: 'message', event: input, author: { kind: 'input' }, took: { seq: 2, event, beforeStep: 1 } },
+  ]);
+  const taken = [{ messageId: 'i', eventId: 'n', beforeStep: 1 }];
+  expect(toResumePoint(log).taken).toEqual(taken);
+  expect(fromResumePoint(toResumePoint(log), log.events).taken).toEqual(taken);
 });

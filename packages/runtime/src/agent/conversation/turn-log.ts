@@ -9,7 +9,7 @@ import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { TurnUsage } from '../../ports/turn-outcome.ts';
 import type { EffectOutcome, ResumePoint } from '../../trace/resume-point.ts';
 import { countTurn, usageOf } from '../../usage/count-turn.ts';
-import type { StepRecord, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
+import type { StepRecord, TakenInput, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
 
 export interface TurnLog {
   /** The message events that count, in order. */
@@ -36,7 +36,7 @@ export interface TurnLog {
   readonly movedFrom?: string;
 }
 
-/** The message of an input that the turn has taken, and the event that it came with. */
+/** The message of an input that the turn has taken, the event that it came with, and the step after it. */
 export type TakenMessage = NonNullable<ResumePoint['taken']>[number];
 
 /** `movedFrom`: the last other node that ran the turn, if there is one. */
@@ -62,7 +62,7 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
         waiting.push(record.event);
         if (record.author.kind !== 'input' || record.event.type !== 'append') break;
         if (record.took === undefined) inputId = record.event.message.id;
-        else taken.push({ messageId: record.event.message.id, eventId: record.took.event.id });
+        else taken.push(takenMessage(record.event.message.id, record.took));
         seal();
         break;
       case 'entered':
@@ -92,6 +92,10 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
   const more = { ...(plan === undefined ? {} : { plan }), ...(movedFrom === undefined ? {} : { movedFrom }) };
   const usage = usageOf(countTurn(records.map((record) => ({ at: 0, record }))));
   return { events, inputId, taken, effects, intents, steps, usage, restorePoint, resumes, ...more };
+}
+
+function takenMessage(messageId: string, { event, beforeStep }: TakenInput): TakenMessage {
+  return { messageId, eventId: event.id, beforeStep };
 }
 
 function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {

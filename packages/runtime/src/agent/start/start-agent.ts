@@ -240,6 +240,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
   const parts: AgentParts = {
     address,
     plan: first,
+    newestPlan: () => changes.newestPlan,
     changeBetweenSteps: () => changes.betweenSteps(),
     workdir: plan.workdir ?? process.cwd(),
     bundleFolder,

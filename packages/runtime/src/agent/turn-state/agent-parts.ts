@@ -45,6 +45,8 @@ export interface PlanInForce {
 export interface AgentParts {
   readonly address: AgentAddress;
   plan: PlanInForce;
+  /** Returns the plan of the next step: the one that waits for the end of a step, or the one in force. */
+  readonly newestPlan: () => PlanInForce;
   /**
    * Puts a change in place that waits for the end of a step, and returns true if there was one. Called between two
    * steps. Never throws.

@@ -21,10 +21,6 @@ export class WaitingInputs {
     this.#waiting.delete(eventId);
   }
 
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
-  }
-
   /** Returns all inputs that wait, in the order of their numbers. They do not wait any more. */
   next(): readonly TurnInput[] {
     if (this.#waiting.size === 0) return [];

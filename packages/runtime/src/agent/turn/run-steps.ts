@@ -15,7 +15,7 @@ import { replyKeyOf, runStep, startStep } from '../step/run-step.ts';
 import { appendCorrection } from '../step/step-messages.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry, type Retry } from './plan-retry.ts';
-import { takeInputs } from './take-inputs.ts';
+import { findInputs, takeInputs } from './take-inputs.ts';
 import { refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
@@ -24,14 +24,15 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     // A turn that was given up must not change the plan inside a step of the next turn.
     refuseWhenOver(turn);
     refuseWrongAnswer(turn, progress);
-    // The limits of the step that follows decide whether the turn takes inputs.
-    if (progress.needsStep || !turn.waiting.isEmpty) takeChange(turn);
     // A step that is tried again may have left a tool call without its result.
     const isTriedAgain = progress.failures + progress.fallbacks > 0;
-    progress.took = isTriedAgain ? [] : takeInputs(turn, progress.nextIndex);
-    if (!progress.needsStep && progress.took.length === 0) return finish(turn, 'text_response', progress);
-    // An input that a replay took.
-    if (!progress.needsStep) takeChange(turn);
+    const inputs = isTriedAgain ? [] : findInputs(turn, progress.nextIndex);
+    // An input needs a step until one has completed, also when that step is tried again.
+    if (inputs.length > 0) progress.needsStep = true;
+    if (!progress.needsStep) return finish(turn, 'text_response', progress);
+    takeChange(turn);
+    takeInputs(turn, inputs, progress.nextIndex);
+    progress.took = inputs.map(({ event }) => event);
     refuseTooManyTokens(turn, progress);
     if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
@@ -102,6 +103,7 @@ function progressOf(turn: RunningTurn): Progress {
     problems: [],
     took: [],
   };
+  let completed = -1;
   for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
     turn.toolResults.push(...record.toolResults);
@@ -110,6 +112,7 @@ function progressOf(turn: RunningTurn): Progress {
       continue;
     }
     progress.failures = 0;
+    completed = record.stepIndex;
     progress.needsStep = record.result.hasToolCalls || record.problems !== undefined;
     noteProblems(progress, record.problems);
     progress.truncated = isTruncated(record.result);
@@ -118,6 +121,7 @@ function progressOf(turn: RunningTurn): Progress {
       progress.response = turn.conversation.newest(record.responseMessageId) ?? progress.response;
     }
   }
+  if (turn.before.taken.some(({ beforeStep }) => beforeStep > completed)) progress.needsStep = true;
   return progress;
 }
 

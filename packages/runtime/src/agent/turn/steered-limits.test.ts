@@ -1,6 +1,7 @@
 /** Tests turns that take inputs and have limits: schemas, budgets, and limits that change while they run. */
 import { expect, test } from 'bun:test';
 import type { AgentEvent, Budget, JsonSchema, JsonValue, ModelReply, OutputDemand } from '@goondan/types';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import { appendRest } from '../../testing/append-rest.ts';
 import { extension, scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
@@ -100,20 +101,44 @@ test('Y-08 Y-04 a turn whose budget is used up after it took an input keeps the 
   expect((await agent.say('text of n', { event: { id: 'n' } })).result).toEqual(result);
 });
 
-test('Y-08 an input is not taken if a change of the plan leaves no step for it', async () => {
+/** Runs a turn whose plan gets this policy during its only model call, while an input comes for it. */
+async function sayWhileChanged(changed: Partial<TurnPolicy>) {
   const waiting = new WaitingInputs();
-  const policy = { maxStepsPerTurn: 5 };
   const before = async () => {
     const { openModel, modelRef, policy: old } = agent.agent.parts.plan;
-    const wanted = { agentName: 'tested', modelRef, models: openModel.entries, policy: { ...old, maxStepsPerTurn: 1 } };
+    const wanted = {
+      agentName: 'tested',
+      modelRef,
+      models: openModel.entries,
+      extensions: [slow],
+      policy: { ...old, ...changed },
+    };
     const change = await agent.agent.prepare(wanted);
     void change.swap();
     waiting.add(input('n', 2));
   };
+  const slow = extension('slow', ({ pipeline }) =>
+    pipeline.register('turn', async (ctx) => {
+      const ended = await ctx.next();
+      await Bun.sleep(10);
+      return ended;
+    }),
+  );
   const agent: ScriptedAgent = await scriptedAgent({
+    extensions: [slow],
     model: { generate: (request) => before().then(() => model([right]).generate(request)) },
-    policy,
+    policy: { maxStepsPerTurn: 5 },
   });
   const { result } = await agent.say('go', { waiting, seq: 1 });
-  expect([result.finishReason, waiting.taken]).toEqual(['text_response', []]);
+  return { result, taken: waiting.taken };
+}
+
+test('Y-08 an input is not taken if a change of the plan leaves no step for it', async () => {
+  const { result, taken } = await sayWhileChanged({ maxStepsPerTurn: 1 });
+  expect([result.finishReason, taken]).toEqual(['text_response', []]);
+});
+
+test('Y-08 a change of the plan does not take place in a turn that has its answer and takes no input', async () => {
+  const { result, taken } = await sayWhileChanged({ maxStepsPerTurn: 1, turnTimeoutMs: 1 });
+  expect([result.finishReason, taken]).toEqual(['text_response', []]);
 });

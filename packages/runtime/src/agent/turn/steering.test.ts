@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { type AgentEvent, type Message, type ModelMessage, type ModelReply, textOf } from '@goondan/types';
+import {
+  type AgentEvent,
+  GoondanError,
+  type Message,
+  type ModelMessage,
+  type ModelReply,
+  textOf,
+} from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { ConversationStore, TurnInput, TurnRecord } from '../conversation/conversation-store.ts';
@@ -153,6 +160,18 @@ describe('an input for a running turn', () => {
     expect(storyOf(await agent.messages())).toBe('go, assistant, tool, assistant, text of n, assistant');
   });
 
+  test('Y-08 that was taken after an answer is answered, also if the step for it fails and is tried again', async () => {
+    const waiting = new WaitingInputs();
+    const before = (call: number) => {
+      if (call === 0) waiting.add(input('n', 2));
+      if (call === 1) throw new GoondanError('E_MODEL_FAILED', 'overloaded', { retryable: true });
+    };
+    const agent = await start({ steps: 0, before, policy: { maxStepRetries: 1 } });
+    const turn = await agent.say('go', { waiting, seq: 1 });
+    expect(turn.text).toBe('answer 2');
+    expect(storyOf(await agent.messages())).toBe('go, assistant, text of n, assistant');
+  });
+
   test('Y-08 that a committed turn has handled is not taken again', async () => {
     const store = memoryStore();
     const agent = await start({ steps: 0, store });
@@ -221,6 +240,50 @@ describe('a turn that took an input and was interrupted', () => {
       expect((await store.open(address, 'turn-event-1')).finished?.turnId).toBe('turn-event-1');
     }
   });
+
+  test('Y-08 answers it when it is resumed, after an interruption at any record behind the input', async () => {
+    const waiting = new WaitingInputs();
+    const whole = await recordTurn({
+      steps: 0,
+      before: (call) => {
+        if (call === 0) waiting.add(input('n', 2));
+        if (call === 1) throw new GoondanError('E_MODEL_FAILED', 'overloaded', { retryable: true });
+      },
+      policy: { maxStepRetries: 1 },
+      waiting,
+    });
+    const taken = whole.findIndex((each) => each.type === 'message' && each.took !== undefined);
+    const steps = whole.slice(taken).map((each) => (each.type === 'step' ? each.outcome : each.type));
+    expect(steps.filter((each) => each === 'dropped' || each === 'completed')).toEqual(['dropped', 'completed']);
+    for (let length = taken + 1; length <= whole.length; length += 1) {
+      const store = memoryStore();
+      const { epoch } = await store.open(address, 'turn-event-1');
+      await store.append(address, epoch, 0, whole.slice(0, length));
+      const agent = await start({ steps: 0, store });
+      await agent.say('go', { waiting: new WaitingInputs(), seq: 1 });
+      expect(storyOf(await agent.messages())).toBe('go, assistant, text of n, assistant');
+    }
+  });
+
+  /** Runs a turn and returns all its records. */
+  async function recordTurn({ waiting, ...setting }: Setting & { readonly waiting: WaitingInputs }) {
+    const records: TurnRecord[] = [];
+    const store = memoryStore();
+    const noting: ConversationStore = {
+      ...store,
+      append(at, epoch, index, batch) {
+        records.push(...batch);
+        return store.append(at, epoch, index, batch);
+      },
+      commit(at, epoch, turnId, delta, states, result, rest) {
+        records.push(...(rest?.records ?? []));
+        return store.commit(at, epoch, turnId, delta, states, result, rest);
+      },
+    };
+    const agent = await start({ ...setting, store: noting });
+    await agent.say('go', { waiting, seq: 1 });
+    return records;
+  }
 
   test('Y-08 takes no other input before a step that had begun, because its calls were made without it', async () => {
     const { records } = await interrupt(100);

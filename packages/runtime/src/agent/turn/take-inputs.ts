@@ -7,22 +7,24 @@
  *    results, were made without the input.
  * 3. An event that a committed turn has handled is not taken.
  */
-import type { AgentEvent } from '@goondan/types';
 import type { TurnInput } from '../conversation/conversation-store.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { inputMessage, originOf } from './input-message.ts';
 
-/** Appends the inputs that wait. Returns their events. `beforeStep`: the index of the next step. */
-export function takeInputs(turn: RunningTurn, beforeStep: number): readonly AgentEvent[] {
+/** Returns the inputs that the turn takes before the step with this index. They do not wait any more. */
+export function findInputs(turn: RunningTurn, beforeStep: number): readonly TurnInput[] {
   if (!mayTake(turn) || hasBegun(turn, beforeStep)) return [];
-  const inputs = turn.replay?.takenBefore(beforeStep) ?? turn.waiting.next().filter((input) => isNew(turn, input));
-  for (const input of inputs) take(turn, input, beforeStep);
-  return inputs.map(({ event }) => event);
+  return turn.replay?.takenBefore(beforeStep) ?? turn.waiting.next().filter((input) => isNew(turn, input));
 }
 
-/** Returns false if the limits of the turn permit no further step. */
+/** Appends the inputs that `findInputs` returned. */
+export function takeInputs(turn: RunningTurn, inputs: readonly TurnInput[], beforeStep: number): void {
+  for (const input of inputs) take(turn, input, beforeStep);
+}
+
+/** Returns false if the limits of the next step's plan permit no further step. */
 function mayTake({ agent, stepCount, used: { usage } }: RunningTurn): boolean {
-  const { maxStepsPerTurn, maxTokensPerTurn = Number.POSITIVE_INFINITY } = agent.plan.policy;
+  const { maxStepsPerTurn, maxTokensPerTurn = Number.POSITIVE_INFINITY } = agent.newestPlan().policy;
   return stepCount < maxStepsPerTurn && usage.totalTokens < maxTokensPerTurn;
 }
 
