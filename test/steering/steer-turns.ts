@@ -1,6 +1,7 @@
 /**
  * Sends inputs into running turns at random moments, while processes of agents and whole nodes are killed, and then reads
- * the conversations: each input is in its conversation once, and none is between a tool call and its result.
+ * the conversations: each input is in its conversation once, the model answered it in its turn, and none is between a tool
+ * call and its result.
  */
 import { readHistory } from '@goondan/runtime/history';
 import type { Message } from '@goondan/types';
@@ -61,9 +62,10 @@ export async function steerTurns(cluster: Cluster, options: SteerOptions): Promi
     const instance = { agentName, instanceKey };
     const { messages } = await reader.history.read(instance);
     const all = sent.get(instanceKey) ?? [];
-    problems.push(...problemsOf(messages, all).map((problem) => `${agentName}/${instanceKey}: ${problem}`));
     const { turns } = await readHistory(reader.history, instance, { limit: 1000 });
     const took = new Set(turns.flatMap(({ events }) => events.flatMap(({ took: from }) => from?.eventId ?? [])));
+    const found = [...problemsOf(messages, all), ...findUnanswered(messages, took)];
+    problems.push(...found.map((problem) => `${agentName}/${instanceKey}: ${problem}`));
     counts.taken += took.size;
     counts.own += all.filter(({ id, isNow }) => isNow && !took.has(id)).length;
   }
@@ -182,5 +184,24 @@ export function problemsOf(messages: readonly Message[], sent: readonly Sent[]):
     if (data.role !== 'assistant' || typeof data.content === 'string') continue;
     open = new Set(data.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])));
   }
+  return problems;
+}
+
+/** Describes inputs after which their turn has no message of the model. `took`: the events that running turns took. */
+function findUnanswered(messages: readonly Message[], took: ReadonlySet<string>): readonly string[] {
+  const problems: string[] = [];
+  let waiting: string[] = [];
+  const endTurn = () => {
+    problems.push(...waiting.map((id) => `no message of the model follows ${id} in its turn`));
+    waiting = [];
+  };
+  for (const { id, data } of messages) {
+    if (data.role === 'assistant') waiting = [];
+    if (data.role !== 'user') continue;
+    const eventId = id.slice('turn-'.length, -'.input'.length);
+    if (!took.has(eventId)) endTurn();
+    waiting.push(eventId);
+  }
+  endTurn();
   return problems;
 }

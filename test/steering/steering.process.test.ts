@@ -23,7 +23,7 @@ const amounts = {
 };
 
 test(
-  'Y-08 inputs into running turns are in the conversation once, never inside a tool-call pair, over kills on files',
+  'Y-08 inputs into running turns are there once, answered, never inside a tool-call pair, over kills on files',
   async () => {
     await using cluster = await startCluster({ bundleFolder, swarm: 'steering' });
     const report = await steerTurns(cluster, amounts);

@@ -124,8 +124,9 @@ class SteeredTurn {
     const wanted = inputs.find((input) => input.event.id === event.id)?.steps ?? 1;
     let step = this.#records.filter((record) => record.type === 'step').length;
     for (;;) {
+      const isNeeded = step < wanted || this.#records.some((record) => isTakenBefore(record, step));
       const took = await this.#takeInputs(step);
-      if (step >= wanted && took === 0) break;
+      if (!isNeeded && took === 0) break;
       this.#write(...stepRecords(event.id, step));
       // The records of a step go to the disk with it, with the next one, or with the commit.
       if ((seq + step) % 3 !== 0) await this.#flush();
@@ -149,6 +150,8 @@ class SteeredTurn {
       this.taken.push({ seq, event });
       this.#write(tookRecord({ seq, event }, beforeStep));
     }
+    // The record of a taken input may be on the disk before anything of the step that follows.
+    if (waiting.length > 0 && (this.own.seq + beforeStep) % 2 === 0) await this.#flush();
     return waiting.length;
   }
 
@@ -167,6 +170,10 @@ class SteeredTurn {
     this.#written = this.#records.length;
     if (records.length > 0) await this.life.agent.append(steered, this.opened.epoch, at, records);
   }
+}
+
+function isTakenBefore(record: TurnRecord, step: number): boolean {
+  return record.type === 'message' && record.took !== undefined && record.took.beforeStep >= step;
 }
 
 function inputRecord({ id, input = '', createdAt }: AgentEvent): TurnRecord {
@@ -211,7 +218,10 @@ export interface KeptSteered {
   readonly turns: readonly ArchivedTurn[];
 }
 
-/** Throws unless each acknowledged input is kept once, no pair is split, and turns have the order of their numbers. */
+/**
+ * Throws unless each acknowledged input is kept once, no pair is split, a step follows each taken input, and turns have
+ * the order of their numbers.
+ */
 export function checkSteered({ messages, pending, turns }: KeptSteered, acknowledged: readonly string[]): void {
   const ids = messages.map(({ id }) => id);
   for (const id of acknowledged) {
@@ -222,6 +232,10 @@ export function checkSteered({ messages, pending, turns }: KeptSteered, acknowle
   for (const [index, id] of ids.entries()) {
     const isSplit = id.startsWith('call-') && ids[index + 1] !== id.replace('call-', 'result-');
     if (isSplit) throw new Error(`${ids[index + 1]} is between a call and its result: ${ids.join(' ')}`);
+  }
+  for (const { turnId, events } of turns) {
+    const took = events.findLast(({ counts }) => counts)?.took;
+    if (took) throw new Error(`${took.event.id} was taken by ${turnId}, and no step follows it`);
   }
   if (pending.length > 0) throw new Error(`pending: ${pending.map(({ id }) => id).join(' ')}`);
   const own = turns.map(({ turnId }) => Number(turnId.slice('turn-e'.length)));
