@@ -243,3 +243,48 @@ test('Y-08 a cancel that came before the resumed turn reads that it took the eve
   take('a');
   expect(signalOf('a')?.aborted).toBe(true);
 });
+
+test('Y-08 an event that comes between a result and the turn that it announces goes to that turn', async () => {
+  const { story, runner, end, write, take, waitAfterTurn } = open();
+  const work = Promise.withResolvers<void>();
+  waitAfterTurn(work.promise);
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await end('a');
+  for (const id of ['n', 'cancelled']) runner.steer(ahead(id));
+  await write();
+  runner.cancel('cancelled', 'not this');
+  runner.steer(ahead('m'));
+  work.resolve();
+  await settle();
+  take('b');
+  await end('b');
+  await write();
+  expect(story.slice(1)).toEqual(['turn.done begins b', 'handle b', 'turn.done took n m']);
+});
+
+test('Y-08 an event that comes for an announced turn which does not begin goes to no other turn', async () => {
+  const { story, runner, end, failWrite, write, take } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await end('a');
+  runner.steer(ahead('n'));
+  await failWrite();
+  runner.ask(turn('c'));
+  take('c');
+  await end('c');
+  await write();
+  expect(story.slice(2)).toEqual(['lost a', 'handle c', 'turn.done']);
+});
+
+test('Y-08 an event that a turn took is forgotten at its end: a later turn of the event runs normally', async () => {
+  const { runner, take, end, write, signalOf } = open();
+  runner.ask(turn('a'));
+  runner.steer(ahead('n'));
+  take('a');
+  runner.cancel('n', 'enough');
+  await end('a');
+  await write();
+  runner.ask(turn('n'));
+  expect(signalOf('n')?.aborted).toBe(false);
+});

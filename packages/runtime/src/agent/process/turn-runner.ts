@@ -52,7 +52,7 @@ export class TurnRunner {
   readonly #running = new Set<Promise<void>>();
   #ahead: Turn | undefined;
   /** Set from the time at which a result announces the next turn until that turn begins. */
-  #announced: PromiseWithResolvers<void> | undefined;
+  #announced: { readonly begun: PromiseWithResolvers<void>; readonly waiting: WaitingInputs } | undefined;
   /** Clocks of the running turns, by event id. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
@@ -80,14 +80,16 @@ export class TurnRunner {
     this.#ahead = turn;
   }
 
-  /** Hands an event to the running turn. */
+  /** Hands an event to the running turn, or to the one that is announced. */
   steer({ seq, event }: TurnInput): void {
     const { instanceKey } = this.deps.agent.parts.address;
-    this.#waiting?.add({ seq, event: checkAgentEvent(event, instanceKey) });
+    const waiting = this.#announced?.waiting ?? this.#waiting;
+    waiting?.add({ seq, event: checkAgentEvent(event, instanceKey) });
   }
 
   /** Cancels the turn of an event, or the turn that has taken it. */
   cancel(eventId: string, reason: string): void {
+    this.#announced?.waiting.remove(eventId);
     this.#waiting?.remove(eventId);
     this.#cancellations.cancel(eventId, reason);
   }
@@ -98,7 +100,7 @@ export class TurnRunner {
    */
   async takeBackAhead(): Promise<void> {
     this.#ahead = undefined;
-    await this.#announced?.promise;
+    await this.#announced?.begun.promise;
   }
 
   /**
@@ -123,8 +125,7 @@ export class TurnRunner {
     let next: Turn | undefined = first;
     while (next !== undefined) {
       const run = this.#run(next);
-      this.#announced?.resolve();
-      this.#announced = undefined;
+      this.#endAnnouncement();
       next = await run;
       await this.deps.onTurnEnded();
     }
@@ -134,15 +135,26 @@ export class TurnRunner {
   #announce(): Turn | undefined {
     const next = this.#ahead;
     this.#ahead = undefined;
-    if (next !== undefined) this.#announced = Promise.withResolvers();
+    // From its announcement on, the next turn is handed events.
+    if (next !== undefined) this.#announced = { begun: Promise.withResolvers(), waiting: this.#inputsFor(next) };
     return next;
   }
 
+  #endAnnouncement(): void {
+    this.#announced?.begun.resolve();
+    this.#announced = undefined;
+  }
+
+  #inputsFor({ event }: Turn): WaitingInputs {
+    return new WaitingInputs((eventId) => this.#cancellations.join(eventId, event.id));
+  }
+
   /** Runs a turn. Returns the event that was handed ahead, if its turn begins next. */
-  async #run({ seq, event, deadLetter, isExcused }: Turn): Promise<Turn | undefined> {
+  async #run(turn: Turn): Promise<Turn | undefined> {
+    const { seq, event, deadLetter, isExcused } = turn;
     const { agent, channel, watch, observe, written, onLost } = this.deps;
     const signal = this.#cancellations.begin(event.id);
-    const waiting = new WaitingInputs((eventId) => this.#cancellations.join(eventId, event.id));
+    const waiting = this.#announced?.waiting ?? this.#inputsFor(turn);
     this.#waiting = waiting;
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
@@ -167,7 +179,7 @@ export class TurnRunner {
       await sendResult(channel, { type: 'turn.done', eventId: event.id, ...outcome, ...took, ...begins });
       return next;
     } catch (error) {
-      this.#announced?.resolve();
+      this.#endAnnouncement();
       onLost(event.id, error);
       return undefined;
     } finally {
