@@ -44,8 +44,11 @@ async function findTaken(all: readonly RecordedTurn[], id: string): Promise<Foun
     if (turn === undefined) continue;
     // The end of a turn lists what it took. A turn without an end has it in its steps.
     const took = turn.took ?? (turn.finishReason === undefined ? takenIn(await recorded.lines()) : []);
-    for (const eventId of took)
-      found.set(turnIdOf(eventId), { trace: recorded.trace, turn: turn.spanId, took: eventId });
+    for (const eventId of took) {
+      const turnId = turnIdOf(eventId);
+      // The newest turn comes first. A turn before it that took the same input was dropped.
+      if (!found.has(turnId)) found.set(turnId, { trace: recorded.trace, turn: turn.spanId, took: eventId });
+    }
   }
   const turnId = findTurnId(id, found.keys());
   return turnId === undefined ? undefined : found.get(turnId);

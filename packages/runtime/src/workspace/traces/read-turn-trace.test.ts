@@ -281,3 +281,12 @@ test('Y-08 the id of an input that a turn took while it ran finds that turn, als
   expect(await found('1f3a9c2b')).toEqual([['turn-running'], `event-${uuid}`]);
   expect(await found('turn-ended')).toEqual([['turn-ended'], undefined]);
 });
+
+test('Y-08 the id of an input that two turns took, one of which was dropped, finds the newest of them', async () => {
+  const took = [`event-${uuid}`];
+  const place = write(
+    { turnId: 'turn-dropped', spanId: '1111111111111111', traceId: 'b'.repeat(32), second: 1, took },
+    { turnId: 'turn-newest', spanId: '2222222222222222', traceId: 'c'.repeat(32), second: 2, took },
+  );
+  expect((await readTurnTrace(place, '1f3a9c2b')).turns.map(({ turnId }) => turnId)).toEqual(['turn-newest']);
+});
