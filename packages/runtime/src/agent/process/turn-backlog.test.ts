@@ -60,6 +60,22 @@ describe('the backlog of the running turn', () => {
     expect(text).toHaveLength(256 * 1024);
     expect(text).toEndWith('9'.repeat(1_024));
   });
+
+  test('keeps the newest wait for a limit, so that many waits leave room for the other events', () => {
+    const backlog = new TurnBacklog();
+    backlog.happened('turn.started', {});
+    for (let n = 0; n < 1_000; n += 1) {
+      backlog.happened('limit.reached', { n });
+      if (n < 999) backlog.happened('limit.waited', { n });
+    }
+    const [began, reached] = [
+      { name: 'turn.started', payload: {} },
+      { name: 'limit.reached', payload: { n: 999 } },
+    ];
+    expect(backlog.soFar().events).toEqual([began, reached]);
+    backlog.happened('limit.waited', { n: 999 });
+    expect(backlog.soFar().events).toEqual([began, reached, { name: 'limit.waited', payload: { n: 999 } }]);
+  });
 });
 
 function text0(text: string): Extract<TurnDelta, { readonly text: string }> {

@@ -45,8 +45,15 @@ export class TurnBacklog {
     if (name === 'turn.started') this.over();
     // The output of the previous step is stored as a message by now.
     if (name === 'step.started') this.#step = undefined;
+    if (name.startsWith('limit.')) this.#forgetWaits(name);
     this.#events.push({ name, payload });
     if (this.#events.length > 2 * MOST_EVENTS) this.#events = this.#events.slice(-MOST_EVENTS);
+  }
+
+  /** Keeps only the newest wait for a limit: a new one replaces it, and its end stays with it. */
+  #forgetWaits(name: string): void {
+    const isOver = (kept: string) => (name === 'limit.reached' ? kept.startsWith('limit.') : kept === name);
+    this.#events = this.#events.filter((event) => !isOver(event.name));
   }
 
   over(): void {
