@@ -42,8 +42,8 @@
  *     counted against it. A process that was asked to end begins no event that it was handed ahead.
  * 17. An instance that moved to another node (`moved`) loses its process at once, and all its events. Nobody gets an
  *     error, and nothing counts as a crash: another node handles the events.
- * 18. While a turn runs, its process has every queued event that is for the running turn (`turn.steer`), and the turn may
- *     take any of them, in the order of their numbers. Their commit is that of the turn, and `turn.done` says which ones
+ * 18. While a turn runs, its process has the queued events that are for the running turn (`turn.steer`), at most the
+ *     first 100 of them. The turn may take any of them, in the order of their numbers. Their commit is that of the turn, and `turn.done` says which ones
  *     it took (`took`). The others stay in the queue: the next turn may take them, and each that is first in the queue
  *     has a turn of its own. Such an event is never handed ahead.
  */

@@ -25,7 +25,7 @@ import { leave } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import { seekProcess, tellWaiting, tryAgain } from './start-process.ts';
 import { isFinal } from './start-failure.ts';
-import { isForRunningTurn, steer, steerAll, tellCancelled } from './steer-turn.ts';
+import { isForRunningTurn, steerAll, steerNew, tellCancelled } from './steer-turn.ts';
 
 export function acceptWork(
   state: InstanceState,
@@ -46,9 +46,9 @@ export function acceptWork(
     case 'ready':
       return after([clearTimer('idle')], sendNext(queued, moment, state.phase.readySince));
     case 'busy':
-      return after([...told, ...steer(queued, entry)], handAhead(queued));
+      return after([...told, ...steerNew(queued, entry)], handAhead(queued));
     default:
-      return { state: queued, actions: [...told, ...steer(queued, entry)] };
+      return { state: queued, actions: [...told, ...steerNew(queued, entry)] };
   }
 }
 

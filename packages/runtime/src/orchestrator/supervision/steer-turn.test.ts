@@ -152,6 +152,18 @@ describe('an event for the running turn', () => {
   });
 });
 
+test('Y-08 a turn is handed the first 100 events that are for it, in order; the others wait for the next turn', () => {
+  const ids = Array.from({ length: 150 }, (_, index) => `n${index}`);
+  const steers = (from: number, to: number) => ids.slice(from, to).map((id) => `turn.steer ${id}`);
+  const queued = new Driven();
+  queued.work('a', ...ids);
+  expect(queued.start()).toEqual(['turn.send a', ...steers(0, 100)]);
+  const instance = running();
+  expect(instance.work(...ids)).toEqual(steers(0, 100));
+  const ended = instance.done('a', ids.slice(0, 100));
+  expect(ended.slice(101)).toEqual(['turn.send n100', ...steers(101, 150)]);
+});
+
 test('Y-08 an event whose own turn was interrupted has a turn of its own', () => {
   const driven = new Driven();
   driven.work('a');

@@ -12,9 +12,27 @@ export function isForRunningTurn({ delivery, input, content, output, replyTo }: 
   return delivery === 'now' && hasMessage && output === undefined && replyTo === undefined;
 }
 
-/** Hands the running turn all events that are for it. The process ignores an event that its turn has taken already. */
+/** The maximum number of events that a turn is handed. Otherwise every turn of a full inbox would be handed all of it. */
+const MOST_HANDED = 100;
+
+/**
+ * Hands the running turn the events that are for it, up to the maximum. The process ignores an event that its turn has
+ * taken already.
+ */
 export function steerAll(state: InstanceState): InstanceAction[] {
-  return state.queue.slice(1).flatMap((queued) => steer(state, queued));
+  const actions: InstanceAction[] = [];
+  for (const queued of state.queue.slice(1)) {
+    if (actions.length >= MOST_HANDED) break;
+    actions.push(...steer(state, queued));
+  }
+  return actions;
+}
+
+/** Hands the running turn an event that has just been queued, unless the turn has the maximum before it. */
+export function steerNew(state: InstanceState, entry: QueuedEvent): InstanceAction[] {
+  const own = steer(state, entry);
+  const isHanded = () => steerAll(state).some((each) => each.type === 'turn.steer' && each.seq === entry.seq);
+  return own.length > 0 && isHanded() ? own : [];
 }
 
 /**
