@@ -136,6 +136,21 @@ test.each([
   expect(await disk.list(`${workspace}/blobs/data`)).toEqual([digest]);
 });
 
+test('Y-02 bytes that were stored again stay, although their removal had begun with damaged ones', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const blobs = fileBlobs(simulatedLocation, disk);
+  const digest = sha256(bytesOf('cat'));
+  await blobs.put(at('two'), bytesOf('dog'));
+  const path = `${workspace}/blobs/data/${digest}`;
+  await disk.createNew(`${path}.removed`, bytesOf('no cat'));
+  await blobs.put(at('one'), bytesOf('cat'));
+  // The next removal finishes the one before it.
+  await blobs.release(at('two'));
+  expect(await blobs.get(digest)).toEqual(bytesOf('cat'));
+  expect(await disk.list(`${workspace}/blobs/data`)).toEqual([digest]);
+});
+
 test('Y-02 bytes that are missing or damaged are found, with the conversations that name them', async () => {
   const disk = SimulatedDisk.empty();
   await makeFolders(disk, simulatedLocation.stateRoot, workspace);

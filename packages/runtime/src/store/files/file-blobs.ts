@@ -85,9 +85,13 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     return used;
   }
 
-  /** Moves bytes back whose removal has begun. Does nothing when another process has moved them. */
+  /**
+   * Moves bytes back whose removal has begun. Does nothing when another process has moved them, or when they were stored
+   * again: those that were removed may be damaged.
+   */
   async function moveBack(digest: string): Promise<void> {
     const path = `${data}/${digest}`;
+    if ((await fs.stat(path)) !== undefined) return;
     await fs.rename(`${path}${REMOVED}`, path).catch(async (error: unknown) => {
       if ((await fs.stat(`${path}${REMOVED}`)) !== undefined) throw error;
     });
@@ -117,11 +121,11 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     const names = ((await fs.list(data)) ?? []).filter((name) => name.endsWith(REMOVED));
     if (names.length === 0) return;
     const used = await readUsed();
-    const isUsed = (name: string) => used.has(name.slice(0, -REMOVED.length));
-    const back = names.filter(isUsed);
-    for (const name of back) await moveBack(name.slice(0, -REMOVED.length));
+    const back = names.map((name) => name.slice(0, -REMOVED.length)).filter((digest) => used.has(digest));
+    for (const digest of back) await moveBack(digest);
+    // Before anything is removed: bytes that were stored again may not be durable yet.
     if (back.length > 0) await fs.syncFolder(data);
-    for (const name of names) if (!isUsed(name)) await fs.remove(`${data}/${name}`);
+    for (const name of names) await fs.remove(`${data}/${name}`);
   }
 
   async function releaseName(name: string): Promise<void> {
