@@ -33,6 +33,9 @@ describe('a schema', () => {
     [0.01, [19.99, 4.35, 123_456.78], [19.999]],
     [3, [9, -3, 0], [10, 1e-320]],
     [1e-300, [], [1e300]],
+    [10, [5_000_000_000_000_000, 1e23], [5_000_000_000_000_001]],
+    [2, [4_503_599_627_370_498], [4_503_599_627_370_497]],
+    [1, [2_000_000_000_000_000], [2_000_000_000_000_000.5]],
   ])('Y-01 a multiple of %d is one although floating-point numbers are rounded', async (multipleOf, right, wrong) => {
     for (const value of right) expect(await problems({ type: 'number', multipleOf }, value)).toEqual([]);
     for (const value of wrong) {

@@ -99,16 +99,21 @@ async function loadValidator(): Promise<Ajv> {
 }
 
 /**
- * Replaces the validator's own `multipleOf`, for which 0.3 is not a multiple of 0.1. A quotient counts as whole if it
- * differs from a whole number by no more than the errors of rounding the two numbers and the quotient.
+ * Replaces the validator's own `multipleOf`, for which 0.3 is not a multiple of 0.1. The remainder of two safe
+ * integers is exact. Otherwise, a quotient counts as whole if it differs from a whole number by no more than the errors
+ * of rounding the two numbers and the quotient. These errors grow with the quotient, so they have a limit.
  */
 const isMultiple: SchemaValidateFunction = (step: number, value: number) => {
   const quotient = value / step;
-  const error = 2 * Number.EPSILON * Math.abs(quotient);
-  if (Number.isFinite(quotient) && Math.abs(quotient - Math.round(quotient)) <= error) return true;
+  const error = Math.min(2 * Number.EPSILON * Math.abs(quotient), MOST_ERROR);
+  const areIntegers = Number.isSafeInteger(value) && Number.isSafeInteger(step);
+  const isWhole = Number.isFinite(quotient) && Math.abs(quotient - Math.round(quotient)) <= error;
+  if (areIntegers ? value % step === 0 : isWhole) return true;
   isMultiple.errors = [{ keyword: 'multipleOf', message: `must be multiple of ${step}`, params: { multipleOf: step } }];
   return false;
 };
+
+const MOST_ERROR = 1e-6;
 
 /**
  * Replaces the validator's own `uniqueItems`, which compares each item with every other item. This check needs only one
