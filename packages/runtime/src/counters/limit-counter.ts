@@ -19,19 +19,27 @@ export interface PlannedLimit {
   readonly words: string;
 }
 
-/** Lists limits of models by the whole names of their counters. */
+/** The limits that a model of the plan does not have. */
+export const NO_LIMIT: PlannedLimit = { limit: Number.MAX_SAFE_INTEGER, words: '' };
+
+type LimitedModel = { readonly countedAs: string } & { readonly [Field in LimitField]?: number };
+
+/**
+ * Lists the limits of models, given with the names that agents have for them, by the whole names of their counters. A
+ * limit that a model does not have is `NO_LIMIT`, so that it can be told from a limit of a model that is not given.
+ */
 export function readLimits(
-  models: Iterable<{ readonly countedAs: string } & { readonly [Field in LimitField]?: number }>,
+  models: Iterable<readonly [name: string, model: { readonly limits?: LimitedModel }]>,
 ): ReadonlyMap<string, PlannedLimit> {
   const limits = new Map<string, PlannedLimit>();
-  for (const { countedAs, ...model } of models) {
+  for (const [name, { limits: model = { countedAs: name } }] of models) {
+    const { countedAs } = model;
     for (const field of FIELDS) {
       const limit = model[field];
-      if (limit === undefined) continue;
-      limits.set(nameCounter('swarm', nameLimit(countedAs, field), NOWHERE), {
-        limit,
-        words: describeLimit(countedAs, field, limit),
-      });
+      limits.set(
+        nameCounter('swarm', nameLimit(countedAs, field), NOWHERE),
+        limit === undefined ? NO_LIMIT : { limit, words: describeLimit(countedAs, field, limit) },
+      );
     }
   }
   return limits;

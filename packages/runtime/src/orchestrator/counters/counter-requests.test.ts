@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { CallClaim, CounterRequest } from '../../ipc/from-agent.ts';
-import type { PlannedLimit } from '../../counters/limit-counter.ts';
+import { type PlannedLimit, readLimits } from '../../counters/limit-counter.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Counters } from '../../store/counters.ts';
@@ -204,7 +204,7 @@ describe('Y-07 a waiting call follows the limits of the plan', () => {
 
   test.each([
     ['raises', planned(150)],
-    ['removes', new Map<string, PlannedLimit>()],
+    ['removes', readLimits([['Model/m', {}]])],
   ])('a reload that %s the limit ends the wait', async (_, limits) => {
     const { requests, ask, said, plan, swarm } = open();
     plan.limits = planned(100);
@@ -217,6 +217,16 @@ describe('Y-07 a waiting call follows the limits of the plan', () => {
     requests.heard(other, { type: 'counters.settled', id: 'b', amounts: [7] }, during);
     await settle();
     expect(swarm.counters.get(whole)).toMatchObject({ recent: [[expect.any(Number), 7]], held: { a: { amount: 80 } } });
+  });
+
+  test('a reload after which no agent has the model keeps the limit', async () => {
+    const { requests, ask, plan } = open();
+    plan.limits = planned(100);
+    await ask(tokens('a', 80));
+    await ask(tokens('b', 60), other);
+    plan.limits = readLimits([['Model/n', { limits: { countedAs: 'Model/n', tokensPerMinute: 7 } }]]);
+    await Bun.sleep(300);
+    expect(requests.waitOf(other)).toMatchObject({ limit: 'tokensPerMinute: 100 of Model/m' });
   });
 
   test('a lower limit counts, too, and a call above it goes alone', async () => {

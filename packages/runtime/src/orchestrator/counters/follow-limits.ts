@@ -10,7 +10,9 @@ export interface LimitClaims {
 
 /**
  * Returns a function that returns the claims at this moment. They are those of the process until the plan changes, because
- * a process may have the next plan before it is in force. After that, the plan decides.
+ * a process may have the next plan before it is in force. After that, the plan decides. So a call of a process with the
+ * plan before, asked after the change, keeps the limits of that plan; and so does a waiting call of a model that no agent
+ * of the plan has, because its limits are those of the provider still.
  */
 export function followLimits(asked: LimitClaims, limits: () => ReadonlyMap<string, PlannedLimit>): () => LimitClaims {
   const before = limits();
@@ -18,16 +20,14 @@ export function followLimits(asked: LimitClaims, limits: () => ReadonlyMap<strin
 }
 
 function withLimits({ claims, words }: LimitClaims, limits: ReadonlyMap<string, PlannedLimit>): LimitClaims {
-  const planned = claims.map(({ counter }) => limits.get(counter) ?? NO_LIMIT);
+  const planned = claims.map(({ counter }) => limits.get(counter));
   return {
+    // The claim stays also without a limit, because the process settles its claims by position.
     claims: claims.map((claim, index) => {
-      const { limit } = planned[index] ?? NO_LIMIT;
+      const limit = planned[index]?.limit ?? claim.limit;
       // A call that needs more than the limit allows goes alone.
       return { ...claim, limit, amount: Math.min(claim.amount, limit) };
     }),
-    words: planned.map((each, index) => (each === NO_LIMIT ? (words[index] ?? '') : each.words)),
+    words: words.map((asked, index) => planned[index]?.words || asked),
   };
 }
-
-/** The claim stays, because the process settles its claims by position. */
-const NO_LIMIT: PlannedLimit = { limit: Number.MAX_SAFE_INTEGER, words: '' };

@@ -28,7 +28,7 @@ export interface Plan {
   /** The secrets of this plan and of every other plan of the run. */
   readonly secrets: KnownSecrets;
   readonly partsDigests: ReadonlyMap<string, string>;
-  /** The limits of all models, by counter. */
+  /** The limits of all models of agents, by counter. */
   readonly limits: ReadonlyMap<string, PlannedLimit>;
 }
 
@@ -136,7 +136,7 @@ function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Omit<Plan, 's
     agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
     connections: connectionsByAgent(plan),
     partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
-    limits: readLimits(agents.flatMap(({ models }) => Object.values(models).flatMap(({ limits }) => limits ?? []))),
+    limits: readLimits(agents.flatMap(({ models }) => Object.entries(models))),
   };
 }
 

@@ -34,12 +34,13 @@ function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>
   return { ...settings, ...ofEnvironment(provider, apiKey, endpoint, identity, values), options: toOptions(filled) };
 }
 
+/** A model of a package has its name also without limits: agents do not know it by that. */
 function toLimits(
   { resource: { spec }, identity }: LoadedResourceOf<'Model'>,
   scope: Scope,
 ): Pick<ModelSpec, 'limits'> {
   const limits = defined(spec.limits ?? {});
-  if (Object.keys(limits).length === 0) return {};
+  if (Object.keys(limits).length === 0 && scope.package === undefined) return {};
   const countedAs = scope.package === undefined ? identity : `${scope.package} ${identity}`;
   return { limits: { ...limits, countedAs } };
 }
