@@ -5,6 +5,7 @@ import { sha256 } from '../../json/sha256.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { eventOf } from '../../testing/conformance/conformance.ts';
 import { type Journal, openJournal } from '../../workspace/journal/journal.ts';
+import { findLostFiles } from '../../workspace/blobs/find-lost-files.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
 import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
@@ -185,6 +186,33 @@ test('Y-02 bytes that are missing or damaged are found, with the conversations t
   await journal.close();
 });
 
+test('Y-02 logs are searched for lost bytes only if the lists of uses are gone', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const conversation = `${workspace}/instances/conformance~one`;
+  await makeFolders(disk, workspace, conversation);
+  const digest = await fileBlobs(simulatedLocation, disk).put(at('two'), bytesOf('cat'));
+  await disk.createNew(`${conversation}/log`, Buffer.from(`{"data":"${fileReferenceOf(digest)}"}`));
+  const read: string[] = [];
+  const counting = changed(disk, {
+    read: (...given) => {
+      read.push(given[0]);
+      return disk.read(...given);
+    },
+  });
+  const blobs = fileBlobs(simulatedLocation, counting);
+  await blobs.named(at('two'), [digest]);
+  expect(await blobs.findLost()).toEqual([]);
+  expect(read.filter((path) => path.startsWith(conversation))).toEqual([]);
+  await disk.removeFolder(`${workspace}/blobs`);
+  expect(await blobs.findLost()).toMatchObject([{ conversation: 'conformance~one', digest, problem: 'missing' }]);
+  // A backup does not read its copy again, unless something shows that there were files.
+  const place = { fs: disk, workspace, readDigest: async () => undefined };
+  expect(await findLostFiles(place)).toEqual([]);
+  await makeFolders(disk, workspace, `${workspace}/blobs`);
+  expect(await findLostFiles(place)).toMatchObject([{ conversation: 'conformance~one', digest }]);
+});
+
 test('Y-02 100 files that are sent twice are stored once', async () => {
   const disk = SimulatedDisk.empty();
   await makeFolders(disk, simulatedLocation.stateRoot, workspace);
@@ -198,7 +226,7 @@ test('Y-02 100 files that are sent twice are stored once', async () => {
 });
 
 /** Returns the disk with other functions. */
-function changed(disk: SimulatedDisk, functions: Partial<Pick<Fs, 'rename' | 'remove'>>): Fs {
+function changed(disk: SimulatedDisk, functions: Partial<Pick<Fs, 'rename' | 'remove' | 'read'>>): Fs {
   return new Proxy(disk, {
     get(of, name) {
       const own: unknown = Reflect.get(name in functions ? functions : of, name);

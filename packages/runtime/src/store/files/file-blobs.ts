@@ -187,7 +187,11 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
       return bytes;
     },
     size: async (digest) => (await lookForBytes(`${data}/${digest}`, (path) => fs.stat(path)))?.size,
-    findLost: () => findLostFiles({ fs, workspace, readDigest: (digest) => readStoredDigest(fs, workspace, digest) }),
+    findLost: () =>
+      findLostFiles({
+        ...{ fs, workspace, isThorough: true },
+        readDigest: (digest) => readStoredDigest(fs, workspace, digest),
+      }),
     usedBy: (owner) => listUses(nameOf(owner)),
     release: (owner) => oneByOne(() => releaseName(nameOf(owner))),
     async share(from, to) {

@@ -23,15 +23,16 @@ export interface LostFilePlace {
   readonly readDigest: (digest: string) => Promise<string | undefined>;
   /** The workspace that was copied, if `workspace` is a copy: conversations that it lost meanwhile do not count. */
   readonly original?: string;
+  /** If true, the logs are searched also in a workspace without a folder of files. Most of them never had a file. */
+  readonly isThorough?: boolean;
 }
 
-/** Reads all stored bytes that a conversation names, each once. **Errors** — those of reading. */
-export async function findLostFiles({
-  fs,
-  workspace,
-  readDigest,
-  original = workspace,
-}: LostFilePlace): Promise<LostFile[]> {
+/**
+ * Reads all stored bytes that a conversation names, each once. The lists of uses tell their names, so the cost does not
+ * grow with the logs; only if the folder of these lists is gone, the logs are searched. **Errors** — those of reading.
+ */
+export async function findLostFiles(where: LostFilePlace): Promise<LostFile[]> {
+  const { fs, workspace, readDigest, original = workspace } = where;
   const known = new Map<string, LostFile['problem'] | undefined>();
   const judge = async (digest: string) => {
     if (!known.has(digest)) {
@@ -40,6 +41,7 @@ export async function findLostFiles({
     }
     return known.get(digest);
   };
+  const listNamed = (await isListGone(where)) ? listInFiles : listUses;
   const lost: LostFile[] = [];
   for (const conversation of await listConversations(fs, workspace)) {
     const own: LostFile[] = [];
@@ -86,10 +88,30 @@ async function listConversations(fs: LostFilePlace['fs'], workspace: string): Pr
   return [...new Set([...owners, ...folders])].toSorted();
 }
 
-/** Lists the bytes that a conversation names. If the list of its uses is gone, its own files are searched. */
-async function listNamed(fs: LostFilePlace['fs'], workspace: string, conversation: string): Promise<readonly string[]> {
-  const { named, left } = await readUses(fs, workspace, conversation);
-  if (named.length > 0 || left.length > 0) return named.map(digestOfUse);
+/** Returns true if the lists of uses are gone. The first file of a workspace makes their folder, and it stays. */
+async function isListGone({
+  fs,
+  workspace,
+  original = workspace,
+  isThorough = false,
+}: LostFilePlace): Promise<boolean> {
+  const { root, uses } = blobPaths(original);
+  if ((await fs.stat(uses)) !== undefined) return false;
+  return isThorough || (await fs.stat(root)) !== undefined;
+}
+
+/** Lists the bytes that a conversation names, by its uses. */
+async function listUses(fs: LostFilePlace['fs'], workspace: string, conversation: string): Promise<readonly string[]> {
+  const { named } = await readUses(fs, workspace, conversation);
+  return named.map(digestOfUse);
+}
+
+/** Lists the bytes that the files of a conversation name. */
+async function listInFiles(
+  fs: LostFilePlace['fs'],
+  workspace: string,
+  conversation: string,
+): Promise<readonly string[]> {
   return [...(await findReferences(fs, `${instancesFolder(workspace)}/${conversation}`))];
 }
 
