@@ -15,6 +15,7 @@ import { sha256 } from '../../json/sha256.ts';
 import { AgentFiles } from './agent-files.ts';
 import type { AgentBlobs } from '../../store/blobs.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -338,6 +339,32 @@ describe('Y-02 a file that is too large', () => {
       });
       expect((await agent.say('look')).text).toBe(expected);
     }
+  });
+
+  test('stays in the result of a resumed turn that was recorded before the limit was lowered', async () => {
+    const inner = memoryStore();
+    const dying: ConversationStore = {
+      ...inner,
+      async append(at, epoch, index, records) {
+        const named = records.findIndex((record) => JSON.stringify(record).includes(reference));
+        await inner.append(at, epoch, index, named === -1 ? records : records.slice(0, named + 1));
+        if (named !== -1) throw new Error('gone');
+      },
+    };
+    const blobs = memoryBlobs();
+    const options = {
+      blobs,
+      script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: '{{result}}' }],
+      extensions: [
+        extension('files', ({ tools }) => {
+          tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent([picture]));
+        }),
+      ],
+    };
+    const first = await scriptedAgent({ ...options, store: appendRest(dying) });
+    expect(first.say('look', { seq: 1 })).rejects.toThrow('gone');
+    const again = await scriptedAgent({ ...options, store: inner, policy });
+    expect((await again.say('look', { seq: 1 })).text).toBe('[image canary.png, 92 B]');
   });
 
   test('is refused in a message of a layer, and accepted with one byte less', async () => {

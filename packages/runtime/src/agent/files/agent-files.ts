@@ -89,13 +89,17 @@ export class AgentFiles {
       const forged = named.find((digest) => !known.has(digest));
       if (forged !== undefined) throw unknownFile(forged);
     }
+    checkSizes(output.value, this.limits());
     return this.takeOutput(output);
   }
 
-  /** Replaces bytes in the output of a tool, if it has the shape of content. **Errors** — `E_FILE_SIZE`. */
+  /**
+   * Replaces bytes in the output of a tool, if it has the shape of content. Files that are stored are not checked: a
+   * recorded result stays what it is, although the limits have changed since. **Errors** — `E_FILE_SIZE`.
+   */
   takeOutput(output: JsonValue): JsonValue {
     if (!isToolContent(output)) return output;
-    checkSizes(output.value, this.limits());
+    checkSizes(output.value.filter(hasBytes), this.limits());
     const value = this.#takeParts(output.value);
     // Safe: content parts are JSON, but TypeScript does not accept an interface as JSON.
     return value === output.value ? output : { type: 'content', value: value as unknown as JsonValue };
@@ -226,6 +230,10 @@ export class AgentFiles {
       this.#keptBytes -= length;
     }
   }
+}
+
+function hasBytes(part: ContentPart): boolean {
+  return part.type !== 'text' && readSource(sourceOfPart(part)).kind === 'bytes';
 }
 
 /** Text that is not base64 stays as it is: it has no bytes, and the provider says what is wrong with it. */
