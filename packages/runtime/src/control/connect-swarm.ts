@@ -13,7 +13,7 @@ import { controlSocketPath, systemSocketEnvironment } from './control-socket-pat
 import { type Operation, operationNames, operations, type PlainName } from './operations.ts';
 import { readRefusal } from './read-answer.ts';
 import type { StopOptions, Swarm } from './swarm.ts';
-import { toPlainLater, typedAsk } from './typed-ask.ts';
+import { plainInOrder, sendPlain, typedAsk } from './typed-ask.ts';
 import { watchSwarm } from './watch-swarm.ts';
 
 export type ControlPlace = { readonly path: string } | { readonly stateRoot: string; readonly workspaceId: string };
@@ -102,10 +102,11 @@ function checkPlace(place: unknown): void {
 
 function remoteSwarm(socket: ControlSocket, own?: SwarmProcess): Swarm {
   let stopped = own?.ended;
+  const toPlain = plainInOrder();
   return {
     ...plainMethods(socket),
-    deliver: async (delivery) => callSocket(socket, operations.deliver, await toPlainLater(delivery)),
-    ask: typedAsk((delivery, options) => askSwarm(socket, delivery, options)),
+    deliver: sendPlain(toPlain, (delivery) => callSocket(socket, operations.deliver, delivery)),
+    ask: typedAsk((delivery, options) => askSwarm(socket, delivery, options), toPlain),
     watch: (filter, listener) => watchSwarm(socket, filter, listener),
     stop: (options = {}) => (own === undefined ? stopSwarm(socket, options) : stopOwn(socket, own, options)),
     get stopped() {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { JsonValue } from '@goondan/types';
 import type { TurnEnd } from './swarm.ts';
-import { typedAsk } from './typed-ask.ts';
+import { plainInOrder, sendPlain, typedAsk } from './typed-ask.ts';
 
 /** A schema of a schema library that accepts texts, and makes numbers of them. */
 const schema = {
@@ -24,4 +24,33 @@ test('Y-01 the check of a schema library runs on the answer, and its result is t
   const { result } = await answering('seven')(delivery);
   expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_OUTPUT_SCHEMA' } });
   expect([result.output, result.error?.message]).toEqual([undefined, expect.stringContaining('no number')]);
+});
+
+test('Y-01 the inputs of one client keep their order, with and without a schema', async () => {
+  const sent: (string | undefined)[] = [];
+  const toPlain = plainInOrder();
+  const deliver = sendPlain(toPlain, async ({ input }) => void sent.push(input));
+  const ask = typedAsk(async ({ input }) => {
+    sent.push(input);
+    // Safe: only these fields are read.
+    return { result: { turnId: 't', finishReason: 'text_response' } } as TurnEnd;
+  }, toPlain);
+  const output = { schema };
+  // Without a schema before it, an input is sent at once.
+  const calls: Promise<unknown>[] = [deliver({ input: '1' })];
+  expect(sent).toEqual(['1']);
+  const refused = deliver({ input: 'refused', output: { schema: { type: 7 } } }).catch(() => 'refused');
+  calls.push(
+    ask({ input: '2', output }),
+    ask({ input: '3' }),
+    deliver({ input: '4', output }),
+    deliver({ input: '5' }),
+  );
+  await calls[1];
+  calls.push(deliver({ input: '6' }));
+  expect(await refused).toBe('refused');
+  await Promise.all(calls);
+  expect(sent).toEqual(['1', '2', '3', '4', '5', '6']);
+  calls.push(ask({ input: '7' }));
+  expect(sent.at(-1)).toBe('7');
 });

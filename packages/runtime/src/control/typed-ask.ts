@@ -16,21 +16,53 @@ export type PlainAsk = (delivery: PlainDelivery, options?: AskOptions) => Promis
 export type ToPlain = (delivery: Delivery) => PlainDelivery | Promise<PlainDelivery>;
 
 /** Makes `Swarm.ask` of an implementation that knows only JSON. */
-export function typedAsk(ask: PlainAsk, toPlain: ToPlain = toPlainLater): Swarm['ask'] {
-  const typed = async (delivery: Delivery, options?: AskOptions) => {
-    const plain = toPlain(delivery);
-    // Not awaited without need, so that the inputs of a program keep their order.
-    return withOwnCheck(await ask(plain instanceof Promise ? await plain : plain, options), delivery.output);
-  };
+export function typedAsk(ask: PlainAsk, toPlain: ToPlain = plainInOrder()): Swarm['ask'] {
+  const send = sendPlain(toPlain, ask);
+  const typed = async (delivery: Delivery, options?: AskOptions) =>
+    withOwnCheck(await send(delivery, options), delivery.output);
   // Safe: the answer was checked against the schema that its type follows from.
   return typed as Swarm['ask'];
 }
 
-/** Loads the check of schemas only for a delivery with a demand, because most clients have none. */
-export const toPlainLater: ToPlain = ({ output, ...delivery }) => {
-  if (output === undefined) return delivery;
-  return import('./plain-delivery.ts').then(({ plainDelivery }) => plainDelivery({ ...delivery, output }));
-};
+/** Makes deliveries JSON before they are sent. One that is JSON at once is sent at once. */
+export function sendPlain<Options, Answer>(
+  toPlain: ToPlain,
+  send: (delivery: PlainDelivery, options?: Options) => Promise<Answer>,
+): (delivery: Delivery, options?: Options) => Promise<Answer> {
+  return async (delivery, options) => {
+    const plain = toPlain(delivery);
+    return send(plain instanceof Promise ? await plain : plain, options);
+  };
+}
+
+/**
+ * Makes the deliveries of one client JSON, in their order. The check of schemas is loaded only for a delivery with a
+ * demand, because most clients have none; later deliveries wait for it.
+ */
+export function plainInOrder(): ToPlain {
+  let last: Promise<void> | undefined;
+  const convert = async ({ output, ...delivery }: Delivery, before: Promise<void> | undefined) => {
+    await before;
+    if (output === undefined) return delivery;
+    const { plainDelivery } = await import('./plain-delivery.ts');
+    return plainDelivery({ ...delivery, output });
+  };
+  return (given) => {
+    const { output, ...delivery } = given;
+    if (output === undefined && last === undefined) return delivery;
+    const plain = convert(given, last);
+    // A delivery that is refused does not stop those after it.
+    const settled = plain.then(
+      () => undefined,
+      () => undefined,
+    );
+    last = settled;
+    void settled.then(() => {
+      if (last === settled) last = undefined;
+    });
+    return plain;
+  };
+}
 
 /** Runs the library's own check. If it refuses the answer, the end is that of a failed turn. */
 async function withOwnCheck(end: TurnEnd, demand: TypedDemand | undefined): Promise<TurnEnd> {
