@@ -172,3 +172,57 @@ test('Y-07 each call that has to wait learns it once, also behind others, and a 
   await settle();
   expect(told).toHaveLength(3);
 });
+
+test('Y-07 a call learns that it waits also on a line that has no pause', async () => {
+  const waiting = new WaitingCalls({ clock: manualClock() });
+  const claims = [{ counter: 'places', window: 'call', amount: 1, limit: 1 }] as const;
+  const told: string[] = [];
+  let attempts = 0;
+  const made = waiting.wait({
+    reservation: { id: 'a', claims, turnOf: 'a' },
+    limits: ['concurrent: 1 of Model/m'],
+    signal: new AbortController().signal,
+    async reserve() {
+      expect(waiting.list()).toHaveLength(told.length);
+      attempts += 1;
+      if (attempts === 4) return { status: 'reserved', marked: [] };
+      // Another call ends during the attempt, so the next attempt follows at once.
+      waiting.ended(['places']);
+      return { status: 'refused', claim: 0, used: 1, reserved: 1, limit: 1 };
+    },
+    waits: () => void told.push(`after ${attempts}`),
+    release: () => undefined,
+  });
+  await made;
+  expect(told).toEqual(['after 1']);
+});
+
+test('Y-07 calls behind another one name the limit that holds the line', async () => {
+  const clock = manualClock();
+  const table = new CounterTable(clock);
+  const waiting = new WaitingCalls({ clock });
+  const off = new AbortController();
+  const limits = ['concurrent: 1 of Model/m', 'requestsPerMinute: 1 of Model/m'];
+  const call = (id: string) => {
+    const claims = [
+      { counter: 'places', window: 'call', amount: 1, limit: 1 },
+      { counter: 'requests', window: 'minute', amount: 1, limit: 1 },
+    ] as const;
+    const reservation = { id, claims, turnOf: id };
+    const reserve = async () => table.reserve(reservation);
+    waiting.wait({ reservation, limits, signal: off.signal, reserve, release: () => undefined }).catch(() => undefined);
+    return () => {
+      table.end(reservation, [1, 1]);
+      waiting.ended(['places']);
+    };
+  };
+  const end = call('a');
+  await settle();
+  for (const id of ['b', 'c', 'd']) call(id);
+  await settle();
+  expect(waiting.list().map(({ limit }) => limit)).toEqual([limits[0], limits[0], limits[0]]);
+  end();
+  await settle();
+  expect(waiting.list().map(({ limit }) => limit)).toEqual([limits[1], limits[1], limits[1]]);
+  off.abort(new Error('enough'));
+});

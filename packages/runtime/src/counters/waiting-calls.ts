@@ -35,14 +35,14 @@ interface Waiter {
   readonly answer: PromiseWithResolvers<void>;
   readonly callOff: () => void;
   isOver: boolean;
-  /** The claim that refused it last, as a position. */
-  refusedBy: number | undefined;
   hasToldWait: boolean;
 }
 
 interface Line {
   /** The waiting calls of each agent. The order of the agents is that of their turns. */
   readonly agents: Map<string, Waiter[]>;
+  /** The counter that refused a call last. All other calls wait behind that call. */
+  heldBy: string | undefined;
   isTrying: boolean;
   isAgain: boolean;
   callOffTimer: () => void;
@@ -63,7 +63,7 @@ export class WaitingCalls {
     const name = lineOf(call);
     const line = this.#lines.get(name) ?? newLine();
     this.#lines.set(name, line);
-    const waiting = [...line.agents.values()].reduce((sum, { length }) => sum + length, 0);
+    const waiting = waitersOf(line).length;
     if (waiting >= waitLimits.mostWaiting) {
       throw limitError(`${waiting} calls wait already for the limits of ${call.limits.join(', ')}.`);
     }
@@ -71,17 +71,14 @@ export class WaitingCalls {
     const giveUp = () => this.#settle(name, waiter, () => waiter.answer.reject(call.signal.reason));
     call.signal.addEventListener('abort', giveUp, { once: true });
     const late = clock.after(waitLimits.mostWaitMs, () =>
-      this.#settle(name, waiter, () => waiter.answer.reject(tooLate(waiter))),
+      this.#settle(name, waiter, () => waiter.answer.reject(tooLate(line, waiter))),
     );
     const callOff = () => {
       call.signal.removeEventListener('abort', giveUp);
       late();
     };
     const answer = Promise.withResolvers<void>();
-    const waiter: Waiter = {
-      ...{ call, since, answer, callOff },
-      ...{ isOver: false, refusedBy: undefined, hasToldWait: false },
-    };
+    const waiter: Waiter = { call, since, answer, callOff, isOver: false, hasToldWait: false };
     line.agents.set(call.reservation.turnOf, [...(line.agents.get(call.reservation.turnOf) ?? []), waiter]);
     this.#try(name);
     await answer.promise;
@@ -93,21 +90,23 @@ export class WaitingCalls {
     for (const name of counters) if (this.#lines.has(name)) this.#try(name);
   }
 
-  /** Lists the calls that were refused and wait. */
+  /** Lists the calls that have learned that they wait. */
   list(): readonly { readonly id: string; readonly limit: string; readonly waitedMs: number }[] {
     const now = this.deps.clock.elapsed();
-    return [...this.#lines.values()].flatMap(({ agents }) =>
-      [...agents.values()].flat().map((waiter) => {
-        return { id: waiter.call.reservation.id, limit: limitOf(waiter), waitedMs: now - waiter.since };
-      }),
+    return [...this.#lines.values()].flatMap((line) =>
+      waitersOf(line)
+        .filter(({ hasToldWait }) => hasToldWait)
+        .map((waiter) => {
+          return { id: waiter.call.reservation.id, limit: limitOf(line, waiter), waitedMs: now - waiter.since };
+        }),
     );
   }
 
   /** Rejects all waiting calls. */
   close(): void {
     const over = new GoondanError('E_SWARM_STOPPED', 'The swarm is being stopped, so the call does not begin.');
-    for (const [name, { agents }] of [...this.#lines]) {
-      for (const waiter of [...agents.values()].flat()) this.#settle(name, waiter, () => waiter.answer.reject(over));
+    for (const [name, line] of [...this.#lines]) {
+      for (const waiter of waitersOf(line)) this.#settle(name, waiter, () => waiter.answer.reject(over));
     }
   }
 
@@ -125,12 +124,14 @@ export class WaitingCalls {
     while (line.isAgain) {
       line.isAgain = false;
       line.callOffTimer();
+      const waiters = waitersOf(line);
       retryMs = await this.#tryOnce(name, line);
+      // After each round, because a busy line may have no pause. Calls that came during the round have the next one.
+      tellWaits(line, waiters);
     }
     // In the same moment as the check above: whoever asks later begins the next attempts.
     line.isTrying = false;
     if (line.agents.size === 0) return void this.#lines.delete(name);
-    tellWaits(line);
     line.callOffTimer = this.deps.clock.after(retryMs, () => this.#try(name));
   }
 
@@ -146,7 +147,7 @@ export class WaitingCalls {
       if (outcome === undefined) continue;
       if (outcome.status === 'notYet') passed.add(agent);
       if (outcome.status === 'refused') {
-        waiter.refusedBy = outcome.claim;
+        line.heldBy = waiter.call.reservation.claims[outcome.claim]?.counter;
         return Math.min(MOST_MS, Math.max(FEWEST_MS, outcome.retryAfterMs ?? MOST_MS));
       }
     }
@@ -187,21 +188,26 @@ export class WaitingCalls {
 }
 
 function newLine(): Line {
-  return { agents: new Map(), isTrying: false, isAgain: false, callOffTimer: () => undefined };
+  return { agents: new Map(), heldBy: undefined, isTrying: false, isAgain: false, callOffTimer: () => undefined };
+}
+
+function waitersOf({ agents }: Line): readonly Waiter[] {
+  return [...agents.values()].flat();
 }
 
 /** Tells the calls that were not served by the last attempts that they wait. */
-function tellWaits({ agents }: Line): void {
-  for (const waiter of [...agents.values()].flat()) {
-    if (waiter.hasToldWait) continue;
+function tellWaits(line: Line, waiters: readonly Waiter[]): void {
+  for (const waiter of waiters) {
+    if (waiter.hasToldWait || waiter.isOver) continue;
     waiter.hasToldWait = true;
-    waiter.call.waits?.(limitOf(waiter));
+    waiter.call.waits?.(limitOf(line, waiter));
   }
 }
 
-/** Returns the limit that refused a call, in words; all limits of the call if others wait before it. */
-function limitOf({ call: { limits }, refusedBy }: Waiter): string {
-  return (refusedBy === undefined ? undefined : limits[refusedBy]) ?? limits.join(', ');
+/** Returns the limit that holds the line, in words; all limits of the call if it does not have that limit. */
+function limitOf({ heldBy }: Line, { call: { limits, reservation } }: Waiter): string {
+  const position = reservation.claims.findIndex(({ counter }) => counter === heldBy);
+  return limits[position] ?? limits.join(', ');
 }
 
 /** The line of a call: its first counter, which keeps the turns of the agents. */
@@ -209,8 +215,8 @@ function lineOf({ reservation: { claims } }: WaitingCall): string {
   return claims[0]?.counter ?? '';
 }
 
-function tooLate(waiter: Waiter): GoondanError {
-  return limitError(`The call waited ${waitLimits.mostWaitMs / 1_000} s for the limit ${limitOf(waiter)}.`);
+function tooLate(line: Line, waiter: Waiter): GoondanError {
+  return limitError(`The call waited ${waitLimits.mostWaitMs / 1_000} s for the limit ${limitOf(line, waiter)}.`);
 }
 
 function limitError(message: string): GoondanError {
