@@ -152,9 +152,10 @@ test('Y-02 an input that the inbox refuses stores no bytes', async () => {
 
 test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not reach the inbox', async () => {
   const secret = 'canary-12345678';
+  const hidden = 'https://example.com/hidden';
   const never = Promise.withResolvers<void>();
   cleanups.push(async () => never.resolve());
-  const fake = await openFakeSwarm(() => never.promise.then(() => 'done'), { secrets: [secret, '87654321'] });
+  const fake = await openFakeSwarm(() => never.promise.then(() => 'done'), { secrets: [secret, '87654321', hidden] });
   removeLater(fake);
   const { swarm, journal } = fake;
   const at = { agentName: 'a', instanceKey: 'default' };
@@ -188,6 +189,11 @@ test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not
   const numbered = { ...fakeEvent('two'), output: { schema: { type: 'number', minimum: 87654321 } } };
   expect(await swarm.accept(at, numbered, false).catch((error: unknown) => error)).toMatchObject({
     code: 'E_OUTPUT_INVALID',
+  });
+  const addressed = { ...fakeEvent('three'), content: [{ type: 'image' as const, image: hidden }] };
+  expect(await swarm.accept(at, addressed, false).catch((error: unknown) => error)).toMatchObject({
+    code: 'E_FILE_INVALID',
+    message: 'The input cannot be taken: the URL of content[0] is a secret of the swarm, so it is not kept.',
   });
 });
 

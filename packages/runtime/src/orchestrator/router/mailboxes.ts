@@ -271,7 +271,10 @@ function nextTick(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** Masks the sender's texts, but not the identity of the event (invariant 4). **Errors** — `E_OUTPUT_INVALID`. */
+/**
+ * Masks the sender's texts, but not the identity of the event (invariant 4). **Errors** — `E_FILE_INVALID`,
+ * `E_OUTPUT_INVALID`.
+ */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
   const { input, content, metadata, auth, output, source } = event;
   // Safe: masking an object returns an object.
@@ -281,7 +284,7 @@ function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
     // The names of agents and connectors are not texts of a sender.
     ...(source.kind === 'cli' && { source: { ...source, name: mask(source.name) } }),
     ...(input === undefined ? {} : { input: mask(input) }),
-    ...(content === undefined ? {} : { content: content.map((part) => maskPart(part, mask)) }),
+    ...(content === undefined ? {} : { content: content.map((part, index) => maskPart(part, mask, index)) }),
     ...(metadata === undefined ? {} : { metadata: masked(metadata) }),
     ...(auth === undefined ? {} : { auth: masked(auth) }),
     ...(output === undefined ? {} : { output: maskDemand(output, mask) }),
@@ -294,8 +297,8 @@ function maskDemand(output: OutputDemand, mask: Mask): OutputDemand {
   return schema === output.schema ? output : readDemand({ ...output, schema });
 }
 
-/** Masks the texts and the address of a part. The bytes of a file stay as they are. */
-function maskPart(part: ContentPart, mask: Mask): ContentPart {
+/** Masks the texts and the address of a part. The bytes of a file stay as they are. **Errors** — `E_FILE_INVALID`. */
+function maskPart(part: ContentPart, mask: Mask, index: number): ContentPart {
   const { providerOptions } = part;
   // Safe: options are JSON, and masking an object returns an object.
   const options = providerOptions && { providerOptions: maskJson(providerOptions, mask) as typeof providerOptions };
@@ -303,7 +306,12 @@ function maskPart(part: ContentPart, mask: Mask): ContentPart {
   const name = part.filename === undefined ? {} : { filename: mask(part.filename) };
   const named = { ...part, ...options, ...name };
   if (readSource(sourceOfPart(part)).kind !== 'url') return named;
-  return named.type === 'image' ? { ...named, image: mask(named.image) } : { ...named, data: mask(named.data) };
+  const url = mask(sourceOfPart(named));
+  if (readSource(url).kind !== 'url') {
+    const message = `The input cannot be taken: the URL of content[${index}] is a secret of the swarm, so it is not kept.`;
+    throw new GoondanError('E_FILE_INVALID', message, { suggestion: 'Send the bytes of the file instead.' });
+  }
+  return named.type === 'image' ? { ...named, image: url } : { ...named, data: url };
 }
 
 /** Returns the work for the process, if there is any (invariant 3). */
