@@ -10,6 +10,9 @@ const AWAY = /^(?:08|57P|57014|53200|53300|25006|40001|40P01|55P03)/;
 /** Another server, or a new connection, may take the statement. */
 const ELSEWHERE = /^(?:08|57P|25006)/;
 
+/** Damaged data, a damaged index, another inner error, or an error of the disk. */
+const UNREADABLE = /^(?:XX|58030)/;
+
 interface Refusal {
   readonly state: RegExp;
   readonly code: 'E_STORE_ADDRESS' | 'E_STORE_SCHEMA' | 'E_DISK_FULL';
@@ -111,6 +114,11 @@ interface AwayFacts {
 export function storeAway(why: string, { address, ...facts }: AwayFacts = {}): GoondanError {
   const message = `The database${address === undefined ? '' : ` at ${address.place}`} cannot be reached: ${why}`;
   return new GoondanError('E_STORE_AWAY', message, { retryable: true, ...facts });
+}
+
+/** Returns true if the database cannot read what it has stored: its pages are damaged, or its disk fails. */
+export function isUnreadable(error: unknown): boolean {
+  return GoondanError.is(error) && error.cause instanceof AwayCause && UNREADABLE.test(error.cause.code);
 }
 
 /** Returns true if the database did not answer in time. */

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, fileReferenceOf } from '@goondan/types';
 import type { Query } from '../driver/repeat.ts';
 import { sha256 } from '@goondan/runtime/internal';
+import { StoreAddress } from '../driver/address.ts';
+import { codedError } from '../driver/coded-error.ts';
 import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
@@ -95,6 +97,35 @@ describe('Y-02 files in PostgreSQL', () => {
     ]);
     await blobs.put(at('three'), cow);
     expect((await blobs.findLost()).map(({ digest }) => digest)).toEqual([gone]);
+  });
+
+  test('bytes that the database cannot read are damaged, and a lost connection is an error', async () => {
+    const swarm = 'unreadable';
+    let state = '';
+    const statements: string[] = [];
+    const blobs = postgresBlobs({
+      swarm,
+      async query(statement, values) {
+        statements.push(statement);
+        if (state !== '' && statement.includes('is_sound')) {
+          const refusal = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: state, message: 'no such page' };
+          throw codedError(refusal, StoreAddress.parse(made.address));
+        }
+        return database.query(statement, values);
+      },
+    });
+    const digest = await blobs.put(at('one'), bytes);
+    await blobs.named(at('one'), [digest]);
+    for (state of ['XX001', 'XX000', '58030']) {
+      expect(await blobs.findLost()).toMatchObject([{ digest, problem: 'damaged' }]);
+      statements.length = 0;
+      await blobs.put(at('one'), bytes);
+      expect(statements.filter((statement) => statement.includes('insert into gdn_blob_piece'))).toHaveLength(1);
+      await blobs.named(at('one'), [digest]);
+    }
+    state = '57P01';
+    expect(blobs.findLost()).rejects.toMatchObject({ code: 'E_STORE_AWAY' });
+    expect(blobs.put(at('one'), bytes)).rejects.toMatchObject({ code: 'E_STORE_AWAY' });
   });
 
   test('bytes that get a use while their removal waits for it stay', async () => {

@@ -14,6 +14,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { BlobOwner, Blobs, LostFile } from '@goondan/runtime/history';
 import { damagedFile, instanceFolderName, sha256, unknownFile } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
+import { isUnreadable } from '../driver/coded-error.ts';
 import type { Query } from '../driver/repeat.ts';
 
 /** The bytes of one statement. */
@@ -42,10 +43,15 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     return query<NamedUse>(NAMED_USES, [swarm]);
   }
 
-  /** The database joins the pieces, so that no bytes travel. */
+  /** The database joins the pieces, so that no bytes travel. Bytes that it cannot read are damaged. */
   async function judge(digest: string): Promise<LostFile['problem'] | undefined> {
-    const [row] = await query<{ readonly is_sound: boolean }>(IS_SOUND, [swarm, digest]);
-    return row === undefined ? 'missing' : row.is_sound ? undefined : 'damaged';
+    try {
+      const [row] = await query<{ readonly is_sound: boolean }>(IS_SOUND, [swarm, digest]);
+      return row === undefined ? 'missing' : row.is_sound ? undefined : 'damaged';
+    } catch (error) {
+      if (isUnreadable(error)) return 'damaged';
+      throw error;
+    }
   }
 
   async function removeUnused(): Promise<void> {
