@@ -5,8 +5,8 @@ import { type Clock, systemClock } from '@goondan/runtime/internal';
 const SWEEP_MS = 60 * 60 * 1000;
 
 /**
- * Removes the files that a crash or a refused input left, now and every hour. Nobody waits, because they take only room. A
- * node that closes meanwhile leaves the rest to others.
+ * Removes the files that a crash or a refused input left, now and every hour. Nobody waits, because these files only take
+ * room. A node that closes meanwhile leaves the rest to others.
  */
 export function sweepHourly(
   blobs: Pick<Blobs, 'sweep'>,

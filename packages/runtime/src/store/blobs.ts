@@ -28,7 +28,11 @@ export interface Blobs {
   get(digest: string): Promise<Uint8Array | undefined>;
   /** Returns the number of bytes; `undefined` when they are not stored. */
   size(digest: string): Promise<number | undefined>;
-  /** Finds bytes that a conversation names and that are missing or damaged. Reads all of them. */
+  /**
+   * Finds bytes that a conversation names and that are missing or damaged. Reads all of them. The uses of conversations
+   * tell the names: PostgreSQL finds only bytes with a row in `gdn_blob_use`. A workspace of files searches its logs if the
+   * lists of uses are gone.
+   */
   findLost(): Promise<readonly LostFile[]>;
   /** Ends the uses of an owner that is gone, and removes the bytes that nobody uses any more. */
   release(owner: BlobOwner): Promise<void>;

@@ -13,7 +13,7 @@ import type { ConnectionFence } from './cluster-store.ts';
 export interface Inbox {
   /**
    * Refuses an event that `accept` would refuse now: the inbox is full, or this node lost the lease of the connection. It is
-   * called before the files of an event are stored, so that a refused event leaves no bytes. Writes nothing.
+   * called before the files of an event are stored, so that a refused event leaves no bytes. Nothing of the event is written.
    *
    * **Errors** — `E_INBOX_FULL`, `E_FENCED`; those of reading.
    */

@@ -214,7 +214,7 @@ async function replaceProcess({ address }: Instance, before: Plan, swarm: SwarmA
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 
-/** Ends the process of a removed agent (invariant 3). Waiting callers get an error. */
+/** Ends the process of a removed agent (invariant 4). Waiting callers get an error. */
 async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
     if (swarm.agents.includes(address.agentName)) return;

@@ -101,7 +101,7 @@ export class OpenInbox {
     return this.#hold(address, (used) => this.#acceptFor(used, event));
   }
 
-  /** Makes room for an event, or refuses it. Nothing is written. **Errors** — those of `accept`. */
+  /** Makes room for an event, or refuses it. Writes only which events were handled. **Errors** — those of `accept`. */
   checkRoom(address: AgentAddress, event: AgentEvent): Promise<void> {
     return this.#hold(address, async (used) => {
       const bytes = Buffer.byteLength(payloadText({ event }));
