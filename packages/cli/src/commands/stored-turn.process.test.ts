@@ -97,5 +97,5 @@ test('Y-03 S-01 gdn usage --prices has the tokens that the server counted, their
   });
   const { stdout, stderr } = await gdn('usage', '--prices', 'fewer-prices.yaml');
   expect(stdout).toMatch(/^desk +3 +300 +30 +90 +60 +3 unpriced$/m);
-  expect(stderr).toBe(`The price file has no price, or not all prices, of anthropic/${model}.\n`);
+  expect(stderr).toBe(`The price file has no \`cacheRead\` and no \`cacheWrite\` of anthropic/${model}.\n`);
 });

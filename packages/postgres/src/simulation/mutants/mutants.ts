@@ -49,8 +49,9 @@ const fences: readonly Mutant[] = [
   {
     name: 'accept without the lease of the connection',
     file: accept,
-    find: 'and owner = $9 and epoch = $13 for share',
-    replace: 'and $9::text is not null and $13::bigint > 0 for share',
+    find: "`${HAS_CONNECTION('$12', '$9', '$13')} for share`",
+    replace:
+      "'select 1 from gdn_connection where swarm = $1 and connection = $12 and $9::text is not null and $13::bigint > 0 for share'",
   },
   {
     name: 'write the folder of a connection without the lease',
