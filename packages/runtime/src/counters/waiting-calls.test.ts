@@ -202,7 +202,7 @@ test('Y-07 calls behind another one name the limit that holds the line', async (
   const table = new CounterTable(clock);
   const waiting = new WaitingCalls({ clock });
   const off = new AbortController();
-  const limits = ['concurrent: 1 of Model/m', 'requestsPerMinute: 1 of Model/m'];
+  const [places, requests] = ['concurrent: 1 of Model/m', 'requestsPerMinute: 1 of Model/m'] as const;
   const call = (id: string) => {
     const claims = [
       { counter: 'places', window: 'call', amount: 1, limit: 1 },
@@ -210,7 +210,9 @@ test('Y-07 calls behind another one name the limit that holds the line', async (
     ] as const;
     const reservation = { id, claims, turnOf: id };
     const reserve = async () => table.reserve(reservation);
-    waiting.wait({ reservation, limits, signal: off.signal, reserve, release: () => undefined }).catch(() => undefined);
+    waiting
+      .wait({ reservation, limits: [places, requests], signal: off.signal, reserve, release: () => undefined })
+      .catch(() => undefined);
     return () => {
       table.end(reservation, [1, 1]);
       waiting.ended(['places']);
@@ -220,9 +222,9 @@ test('Y-07 calls behind another one name the limit that holds the line', async (
   await settle();
   for (const id of ['b', 'c', 'd']) call(id);
   await settle();
-  expect(waiting.list().map(({ limit }) => limit)).toEqual([limits[0], limits[0], limits[0]]);
+  expect(waiting.list().map(({ limit }) => limit)).toEqual([places, places, places]);
   end();
   await settle();
-  expect(waiting.list().map(({ limit }) => limit)).toEqual([limits[1], limits[1], limits[1]]);
+  expect(waiting.list().map(({ limit }) => limit)).toEqual([requests, requests, requests]);
   off.abort(new Error('enough'));
 });
