@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, fileReferenceOf } from '@goondan/types';
+import type { Blobs } from '@goondan/runtime/history';
 import type { Query } from '../driver/repeat.ts';
 import { sha256 } from '@goondan/runtime/internal';
 import { StoreAddress } from '../driver/address.ts';
@@ -70,6 +71,23 @@ describe('Y-02 files in PostgreSQL', () => {
     ]);
   });
 
+  test('a use of long ago that is used again is as young as a new one', async () => {
+    const swarm = 'used again';
+    const blobs = postgresBlobs({ query, swarm });
+    const digest = await blobs.put(at('one'), bytes);
+    await blobs.named(at('one'), [digest]);
+    const age = () => query(`update gdn_blob_use set since = since - interval '2 hours' where swarm = $1`, [swarm]);
+    await age();
+    // The conversation was deleted, and another node is accepting input for it.
+    await blobs.use(at('one'), [digest]);
+    await blobs.sweep();
+    expect(await blobs.size(digest)).toBe(bytes.length);
+    expect(await query('select named from gdn_blob_use where swarm = $1', [swarm])).toEqual([{ named: false }]);
+    await age();
+    await blobs.sweep();
+    expect(await blobs.size(digest)).toBeUndefined();
+  });
+
   test('bytes that are missing or damaged are found, with the conversations that name them', async () => {
     const swarm = 'lost';
     const blobs = postgresBlobs({ query, swarm });
@@ -128,22 +146,25 @@ describe('Y-02 files in PostgreSQL', () => {
     expect(blobs.put(at('one'), bytes)).rejects.toMatchObject({ code: 'E_STORE_AWAY' });
   });
 
-  test('bytes that get a use while their removal waits for it stay', async () => {
-    const swarm = 'slow use';
+  test.each<[string, (blobs: Blobs) => Promise<unknown>]>([
+    ['stored again', (blobs) => blobs.put(at('default'), bytes)],
+    ['shared', (blobs) => blobs.share(at('first'), at('default'))],
+  ])('bytes that are %s while their removal waits for it stay', async (how, use) => {
+    const swarm = `slow ${how}`;
     const blobs = postgresBlobs({ query, swarm });
-    const digest = await blobs.put({ upload: 'first' }, bytes);
+    const digest = await blobs.put(at('first'), bytes);
     // The use is written, and not committed, while the other statement looks for uses.
-    await query(`create function wait_for_test() returns trigger language plpgsql as $$
-      begin if new.swarm = 'slow use' then perform pg_sleep(0.5); end if; return new; end $$`);
+    await query(`create or replace function wait_for_test() returns trigger language plpgsql as $$
+      begin if new.swarm like 'slow %' then perform pg_sleep(0.5); end if; return new; end $$`);
     await query(
       'create trigger wait_for_test after insert on gdn_blob_use for each row execute function wait_for_test()',
     );
-    const put = blobs.put(at('default'), bytes);
+    const used = use(blobs);
     const sleeping =
       "select 1 as one from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
     while ((await query(sleeping)).length === 0) await Bun.sleep(5);
-    await blobs.release({ upload: 'first' });
-    await put;
+    await blobs.release(at('first'));
+    await used;
     await query('drop trigger wait_for_test on gdn_blob_use');
     expect(await blobs.get(digest)).toEqual(Buffer.from(bytes));
   });

@@ -6,6 +6,7 @@ import { openStore } from '../testing/open-store.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { openHistoryReader } from './history-reader.ts';
+import { importDeletedSpending } from './import-records.ts';
 import { openUsageReader } from './usage-reader.ts';
 
 const made = await makeTestDatabase();
@@ -190,3 +191,12 @@ const PUT_DAYS = `
 insert into gdn_spending (swarm, agent, key, day, provider, model, extension, calls, input, output, total)
 select $1, 'coder', key, day, 'anthropic', 'large', '', 1, 1, 1, 2 from unnest($2::text[], $3::text[]) as old (key, day)`;
 const DAYS = 'select key, day from gdn_spending where swarm = $1 order by key, day';
+
+test('Y-03 an import that runs again adds the calls of deleted conversations once', async () => {
+  const swarm = 'imported';
+  const usage = { inputTokens: 5, outputTokens: 1, totalTokens: 6 };
+  const day = new Date().toISOString().slice(0, 10);
+  const spent = [{ agentName: 'coder', provider: 'anthropic', model: 'large', day, calls: 2, usage }];
+  for (let run = 0; run < 2; run += 1) await importDeletedSpending(database, swarm, spent);
+  expect((await openUsageReader(database, swarm).read()).spendings).toMatchObject([{ calls: 2, usage }]);
+});

@@ -1,8 +1,10 @@
 /** Tests how model calls of a layer are checked, recorded and replayed. */
 import { expect, test } from 'bun:test';
 import { createUserMessage, type ExtensionRegister, type GenerateRequest, GoondanError } from '@goondan/types';
+import { NO_USAGE } from '../../ports/token-usage.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
+import type { Model } from '../model/model-port.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 
 const adviser: ExtensionRegister = ({ pipeline }) => {
@@ -43,6 +45,18 @@ test("the record of a layer's own model call names its extension, and a step's d
     others: 0,
     first: { extension: 'adviser', what: 'not_asked' },
   });
+});
+
+test("a layer's own model call has no messages that stay, so it gets no marks of a cache", async () => {
+  const counts: unknown[] = [];
+  const model: Model = {
+    async generate({ stableCount }) {
+      counts.push(stableCount);
+      return { content: [{ type: 'text', text: 'yes' }], finishReason: 'stop', usage: NO_USAGE };
+    },
+  };
+  await (await scriptedAgent({ model, extensions: [extension('adviser', adviser)] })).say('go');
+  expect(counts).toEqual([undefined, 1]);
 });
 
 test('a call that another layer answers now is a divergence of that layer alone', async () => {
