@@ -19,6 +19,11 @@ export function sniffImageType(base64: string): string | undefined {
   return signatures.find(([, pattern]) => pattern.test(start))?.[0];
 }
 
+/** Returns true for the types that {@link sniffImageType} detects, and for an image of an unknown type. */
+export function isPictureType(mediaType: string): boolean {
+  return ['image', 'image/*'].includes(mediaType) || signatures.some(([detected]) => detected === mediaType);
+}
+
 const UNKNOWN = 'application/octet-stream';
 
 /** The types by the ending of a file's name. Endings of source code are text, which models read as it is. */

@@ -5,6 +5,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { JsonSchema, ModelDelta, ModelParams, ModelReply, ProviderOptions } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
+import { filesIn } from '../../files/files-in.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { ProviderName } from './provider-table.ts';
@@ -14,14 +15,14 @@ import { readStream, type StreamReading } from './read-stream.ts';
 import type { CacheRules } from './set-breakpoints.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { type FailedCall, toModelError } from './to-model-error.ts';
-import { findUnfitFile } from './find-unfit-file.ts';
+import { findUnfitFile, refuseUnfitInput } from './find-unfit-file.ts';
 import { loadFiles } from './load-files.ts';
 import type { PromptFiles, PromptMemo } from './to-prompt.ts';
 import { toReply } from './to-reply.ts';
 import { toReplyPart } from './to-reply-part.ts';
 import { watchCall } from './watch-call.ts';
 
-export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
+export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'hasFiles' | 'now'> {
   readonly name: ProviderName;
   readonly package: string;
   readonly modelId: string;
@@ -57,6 +58,7 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   try {
     const made = call.make(watch.fetch);
     const files = { loaded: await loadFiles(request), placeOfResult: call.placeOfResult };
+    refuseUnfitInput(request.messages, files, label);
     const options = toCallOptions(request, settings, { ...call, files }, watch.signal);
     return restoreToolNames(await readReply(made, options), request);
   } catch (error) {
@@ -64,7 +66,12 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
     if (listener.broken !== undefined) throw listener.broken.error;
     throw (
       findUnfitFile(error, request.messages, label) ??
-      toModelError(error, { ...call, accepted: watch.accepted, now: call.clock.now() })
+      toModelError(error, {
+        ...call,
+        accepted: watch.accepted,
+        hasFiles: request.messages.some((message) => filesIn(message).length > 0),
+        now: call.clock.now(),
+      })
     );
   } finally {
     watch.close();

@@ -5,6 +5,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { JsonSchema, ProviderOptions } from '@goondan/types';
 import { providerVariables } from '../../../config/provider-variables.ts';
+import { isPictureType } from '../../../files/detect-media-type.ts';
 import { fitsStrictly } from './fits-strictly.ts';
 import type { CacheRules } from './set-breakpoints.ts';
 import type { ResultFilePlace, SystemPlacement } from './to-prompt.ts';
@@ -65,13 +66,9 @@ const strictness = (schema: JsonSchema) => (fitsStrictly(schema) ? {} : { strict
 
 const PDF = 'application/pdf';
 
-function isImage(mediaType: string): boolean {
-  return mediaType === 'image' || mediaType.startsWith('image/');
-}
-
 /** The files that OpenAI's chat API takes. */
 function isChatFile(mediaType: string): boolean {
-  return isImage(mediaType) || [PDF, 'audio/wav', 'audio/mp3', 'audio/mpeg'].includes(mediaType);
+  return isPictureType(mediaType) || [PDF, 'audio/wav', 'audio/mp3', 'audio/mpeg'].includes(mediaType);
 }
 
 export const providers = {
@@ -79,7 +76,7 @@ export const providers = {
     keyVariable: providerVariables.anthropic.key,
     endpoint: { variable: providerVariables.anthropic.endpoint, address: 'https://api.anthropic.com', version: 'v1' },
     systemMessages: 'front',
-    placeOfResult: (mediaType) => (isImage(mediaType) || mediaType === PDF ? 'inside' : 'nowhere'),
+    placeOfResult: (mediaType) => (isPictureType(mediaType) || mediaType === PDF ? 'inside' : 'nowhere'),
     async load() {
       const { createAnthropic, VERSION } = await import('@ai-sdk/anthropic');
       return {
@@ -145,7 +142,8 @@ export const providers = {
   },
   'openai-compatible': {
     systemMessages: 'joined',
-    placeOfResult: (mediaType) => (isChatFile(mediaType) || mediaType.startsWith('video/') ? 'after' : 'nowhere'),
+    // Some servers take more types of images than OpenAI.
+    placeOfResult: (mediaType) => (isChatFile(mediaType) || /^(?:image|video)\//.test(mediaType) ? 'after' : 'nowhere'),
     async load() {
       const { createOpenAICompatible, VERSION } = await import('@ai-sdk/openai-compatible');
       return {

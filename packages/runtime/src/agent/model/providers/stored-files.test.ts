@@ -24,6 +24,7 @@ const readFile = async (digest: string) => {
 const picture = store(png);
 const paper = store(pdf);
 const notes = store(Buffer.from('Buy milk.').toString('base64'));
+const drawing = store(Buffer.from('<svg/>').toString('base64'));
 const zip = store(Buffer.from('PK\u0003\u0004zip').toString('base64'));
 
 const image: ContentPart = { type: 'image', image: picture, mediaType: 'image/png', filename: 'cat.png', size: 16 };
@@ -134,6 +135,42 @@ describe.each(providerCases)('%s', (name, provider) => {
     // A tool may return anything, so such a file is only named.
     const sent = await send(provider, [{ role: 'user', content: 'Pack.' }, call, resultOf([file])]);
     expect(JSON.stringify(sent)).toContain('[file all.zip, 7 B] (this model cannot read files of this type)');
+  });
+
+  test('Y-02 refuses a picture whose bytes are not one, and later turns only name it', async () => {
+    await using server = startWireServer(provider.dialect);
+    const file: ContentPart = { type: 'image', image: notes, mediaType: 'image/png', filename: 'cat.png', size: 9 };
+    const messages: ModelMessage[] = [{ role: 'user', content: [image, file] }];
+    const error = await failureOf(ask(openAt(server.url, provider), messages, { readFile }));
+    expect(error).toMatchObject({ code: 'E_MODEL_FILE', retryable: false });
+    expect(String(error)).toContain(
+      `${provider.model} does not take [image cat.png, 9 B] (image/png): its bytes are not`,
+    );
+    expect(server.requests).toBeEmpty();
+    const sent = JSON.stringify([
+      ...(await send(provider, [...messages, { role: 'user', content: 'Without it, please.' }])),
+      ...(await send(provider, [{ role: 'user', content: 'Shoot.' }, call, resultOf([file])])),
+    ]);
+    expect(sent.split('[image cat.png, 9 B] (this model cannot read files of this type)')).toHaveLength(3);
+    expect(sent).not.toContain(Buffer.from('Buy milk.').toString('base64'));
+  });
+
+  test('Y-02 gets a stored SVG as text', async () => {
+    const svg: ContentPart = { type: 'image', image: drawing, mediaType: 'image/svg+xml', filename: 'a.svg' };
+    const [message] = await send(provider, [{ role: 'user', content: [svg] }]);
+    expect(JSON.stringify(message)).toContain('"a.svg:\\n\\n<svg/>"');
+  });
+
+  test('Y-02 names the way out if the provider refuses a request with files', async () => {
+    await using server = startWireServer(provider.dialect);
+    server.answer({
+      status: 400,
+      body: JSON.stringify(provider.dialect.error(400, provider.errorTypes.bad, 'No vision.')),
+    });
+    const error = await failureOf(
+      ask(openAt(server.url, provider), [{ role: 'user', content: [image] }], { readFile }),
+    );
+    expect(error).toMatchObject({ code: 'E_MODEL_FAILED', suggestion: expect.stringContaining('`gdn fork ') });
   });
 
   test('Y-02 only names a file that it does not take in an earlier input, so that the conversation goes on', async () => {

@@ -33,6 +33,8 @@ export interface FailedCall {
   readonly address: string;
   /** True if the provider answered with a success status before the failure. */
   readonly accepted: boolean;
+  /** True if the request had images or files. */
+  readonly hasFiles?: boolean;
   readonly now: Date;
 }
 
@@ -41,6 +43,10 @@ const keyCodes = new Set(['API_KEY_INVALID', 'authentication_error', 'invalid_ap
 const rateCodes = new Set(['rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_EXHAUSTED']);
 const serverCodes = new Set(['api_error', 'server_error', 'INTERNAL', 'UNAVAILABLE']);
 const creditCodes = new Set(['insufficient_quota', 'billing_error']);
+
+/** Every later turn sends the files of a conversation again. */
+const leaveFile =
+  'If the model does not take a file of the conversation, continue from a message before it: `gdn fork AGENT INSTANCE --at POSITION --as NEW`.';
 
 export function toModelError(error: unknown, call: FailedCall): GoondanError {
   if (GoondanError.is(error)) return error;
@@ -72,7 +78,12 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
     return fail('E_MODEL_FAILED', 'not-found', `${call.label} was not found`, { suggestion });
   }
   if (failure.status !== undefined && failure.status >= 300) {
-    return fail('E_MODEL_FAILED', 'refused', `${call.label} failed`);
+    return fail(
+      'E_MODEL_FAILED',
+      'refused',
+      `${call.label} failed`,
+      call.hasFiles === true ? { suggestion: leaveFile } : {},
+    );
   }
   if (failure.isGarbled)
     return fail('E_MODEL_REPLY', 'format', `${call.label} answered in an unknown format`, { retryable: true });

@@ -13,11 +13,12 @@
  *    call.
  * 5. Tools have the names that providers accept ({@link toProviderName}).
  * 6. Parts that only another provider understands are not sent ({@link isForeign}).
- * 7. References become bytes, and a stored text file becomes text, because most providers reject text files. A message
- *    with references is not remembered, because it would keep the bytes in memory.
+ * 7. References become bytes, and a stored text file becomes text, because most providers reject text files. The same goes
+ *    for SVG. A message with references is not remembered, because it would keep the bytes in memory.
  * 8. A file that the provider does not accept in the result of a tool follows the results, in a user message. One that it
  *    does not accept at all is only named there: a tool may return anything, and the conversation must go on. For the same
- *    reason, such a stored file of an earlier input is only named. That of the newest input is refused.
+ *    reason, such a stored file of an earlier input is only named. That of the newest input is refused before
+ *    ({@link findUnfitInput}). The bytes of a picture decide, because providers look at them, too.
  *
  * The prompt equals the one that the AI SDK writes, except for rules 3 to 8, and for URLs, which are never downloaded
  * here. A test compares the two prompts.
@@ -34,7 +35,9 @@ import type {
   UserPart,
 } from '@goondan/types';
 import { describeFile, digestOfReference, sourceOfPart } from '@goondan/types';
+import { isPictureType, sniffImageType } from '../../../files/detect-media-type.ts';
 import { toProviderName } from '../../tool/provider-tool-name.ts';
+import { filesIn } from '../../files/files-in.ts';
 import { isForeign } from './foreign-part.ts';
 import { isKeptPart, restoreKeptPart } from './kept-part.ts';
 import { referencesIn } from '../../files/find-references.ts';
@@ -89,7 +92,7 @@ export function toPrompt(
     system = [];
   };
 
-  const newestInput = messages.findLast(({ role }) => role === 'user');
+  const newestInput = newestInputOf(messages);
   for (const message of messages) {
     const isEarlier = message.role === 'user' && message !== newestInput;
     const { message: converted, after } = convertOnce(
@@ -111,17 +114,47 @@ export function toPrompt(
   return system.length === 0 ? prompt : [...(placement === 'joined' ? joinSystem(system) : system), ...prompt];
 }
 
+/** Returns the first stored file of the newest input that the provider does not accept. */
+export function findUnfitInput(
+  messages: readonly ModelMessage[],
+  files: PromptFiles,
+): ImagePart | FilePart | undefined {
+  const newest = newestInputOf(messages);
+  if (newest === undefined || referencesIn(newest).length === 0) return undefined;
+  return filesIn(newest).find((part) => isUnfit(part, files));
+}
+
+function newestInputOf(messages: readonly ModelMessage[]) {
+  return messages.findLast((message) => message.role === 'user');
+}
+
 /** Names the stored files that the provider does not accept. Returns the same message if there are none. */
 function nameUnfit<Message extends Extract<ModelMessage, { role: 'user' }>>(
   message: Message,
   files: PromptFiles,
 ): Message {
   if (referencesIn(message).length === 0 || typeof message.content === 'string') return message;
-  const isUnfit = (part: UserPart): part is ImagePart | FilePart =>
-    part.type !== 'text' && !isStoredText(part) && files.placeOfResult(part.mediaType ?? 'image/*') === 'nowhere';
-  if (!message.content.some(isUnfit)) return message;
-  const content = message.content.map((part) => (isUnfit(part) ? { type: 'text' as const, text: nameOf(part) } : part));
-  return { ...message, content };
+  const { content } = message;
+  const named = content.map((part): UserPart =>
+    part.type !== 'text' && isUnfit(part, files) ? { type: 'text', text: nameOf(part) } : part,
+  );
+  return named.every((part, index) => part === content[index]) ? message : { ...message, content: named };
+}
+
+function isUnfit(part: ImagePart | FilePart, files: PromptFiles): boolean {
+  return placeOf(convertFile(part, files), files) === 'nowhere';
+}
+
+/** Returns true if the type is one of those that bytes show, and the bytes do not show it. */
+function isFalsePicture({ data, mediaType }: ReturnType<typeof toFileData>): boolean {
+  if (data.type !== 'data' || typeof data.data !== 'string') return false;
+  return isPictureType(mediaType) && sniffImageType(data.data) === undefined;
+}
+
+/** Tells where the provider accepts a converted part that a tool returned. */
+function placeOf(part: ReturnType<typeof convertContentPart>, files: PromptFiles): ResultFilePlace {
+  if (part.type === 'text') return 'inside';
+  return isFalsePicture(part) ? 'nowhere' : files.placeOfResult(part.mediaType);
 }
 
 function nameOf(part: ImagePart | FilePart): string {
@@ -169,7 +202,7 @@ function convertResult(part: ToolResultPart, files: PromptFiles, after: MessageO
   if (output.type !== 'content') return { ...named, output };
   const inside = output.value.map((each): ReturnType<typeof convertContentPart> => {
     const converted = convertContentPart(each, files);
-    const place = converted.type === 'text' ? 'inside' : files.placeOfResult(converted.mediaType);
+    const place = placeOf(converted, files);
     if (converted.type === 'text' || place === 'inside') return converted;
     if (each.type === 'text') return each;
     if (place === 'nowhere') return { type: 'text', text: nameOf(each) };
@@ -222,10 +255,10 @@ function convertFile(part: ImagePart | FilePart, { loaded }: PromptFiles) {
   return { type: 'file' as const, ...file, ...(filename !== undefined && { filename }), ...options(part) };
 }
 
-const textTypes = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|typescript)$)/;
+const textTypes = /^(?:text\/|image\/svg\+xml$|application\/(?:json|xml|yaml|x-yaml|javascript|typescript)$)/;
 
 function isStoredText(part: ImagePart | FilePart): boolean {
-  return part.type === 'file' && textTypes.test(part.mediaType) && digestOfReference(part.data) !== undefined;
+  return textTypes.test(part.mediaType ?? '') && digestOfReference(sourceOfPart(part)) !== undefined;
 }
 
 /** Decodes text; `undefined` when the bytes are not UTF-8. */
