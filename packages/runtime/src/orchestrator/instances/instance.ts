@@ -238,12 +238,12 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     return false;
   }
 
-  #finish({ event, outcome, isTaken }: Extract<OwnAction, { type: 'turn.finished' }>): void {
+  #finish({ event, outcome, isTaken, traceId }: Extract<OwnAction, { type: 'turn.finished' }>): void {
     this.#lastWords = undefined;
     // The waiting caller gets the answer now, so the process need not keep it.
     if (event.replyTo !== undefined && this.deps.leavesAnswers !== true)
       this.say({ type: 'reply.taken', eventId: event.id });
-    this.deps.events.turnFinished(this.address, { event, ...outcome, ...defined({ isTaken }) });
+    this.deps.events.turnFinished(this.address, { event, ...outcome, ...defined({ isTaken, traceId }) });
   }
 }
 

@@ -20,6 +20,8 @@ export interface FinishedTurn extends TurnOutcome {
   readonly event: AgentEvent;
   /** True if the turn of another event has taken this one: the end and its figures are those of that turn. */
   readonly isTaken?: true;
+  /** The trace of that turn; absent if the event has a turn of its own, with the trace of the event. */
+  readonly traceId?: string;
 }
 
 /** The events of a swarm; each part implements those it needs. No listener may throw. */

@@ -204,12 +204,16 @@ export type InstanceAction =
   /** The process has begun the turn of the event that it was handed ahead. */
   | { readonly type: 'turn.started'; readonly event: AgentEvent }
   | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
-  /** The event was handled and removed from the queue. `isTaken`: the turn of another event has taken it. */
+  /**
+   * The event was handled and removed from the queue. `isTaken`: the turn of another event has taken it. `traceId`: the trace
+   * of that turn.
+   */
   | {
       readonly type: 'turn.finished';
       readonly event: AgentEvent;
       readonly outcome: TurnOutcome;
       readonly isTaken?: true;
+      readonly traceId?: string;
     }
   | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
   /** Fail all waiting requests to this instance with this error now. */

@@ -107,7 +107,10 @@ export function finishTurn(
   const taken = others.filter(({ event }) => took.includes(event.id));
   const finished: InstanceAction[] = [
     { type: 'turn.finished', event: running.event, outcome },
-    ...taken.map(({ event }) => ({ type: 'turn.finished', event, outcome, isTaken: true }) as const),
+    ...taken.map(
+      ({ event }) =>
+        ({ type: 'turn.finished', event, outcome, isTaken: true, traceId: running.event.traceId }) as const,
+    ),
   ];
   const { ahead, ...rest } = state;
   const [next] = queue;

@@ -98,6 +98,27 @@ describe('an event', () => {
     expect(turns).toBe(1);
   });
 
+  test('Y-08 that a running turn takes ends with the trace of that turn', async () => {
+    const begun = Promise.withResolvers<FakeChild<ToAgent, FromAgent>>();
+    const { send, swarm } = await openSwarm(async ({ child }) => {
+      begun.resolve(child);
+      return undefined;
+    });
+    const first = send('a', 'first', { id: 'first', traceId: 'f'.repeat(32) });
+    const child = await begun.promise;
+    const steered = eventOf('second', { id: 'second', delivery: 'now' });
+    const at = { agentName: 'a', instanceKey: 'default' };
+    const { end } = swarm.waiters.wait(at, steered.id);
+    await swarm.accept(at, steered, true);
+    const result = { turnId: 'turn-first', finishReason: 'text_response' } as const;
+    const usage = { inputTokens: 2, outputTokens: 2, totalTokens: 4 };
+    await child.channel.send({ type: 'turn.done', eventId: 'first', took: ['second'], result, stepCount: 2, usage });
+    expect((await Promise.all([first, end])).map(({ eventId, traceId }) => [eventId, traceId])).toEqual([
+      ['first', 'f'.repeat(32)],
+      ['second', 'f'.repeat(32)],
+    ]);
+  });
+
   test('waits for the node that owns its instance, which is woken by the store', async () => {
     let owner = 'elsewhere';
     let wake: (at: AgentAddress) => void = () => undefined;
