@@ -25,7 +25,8 @@ export type BudgetOutcome =
   | { readonly ok: true; readonly over: readonly string[] }
   /**
    * `used`: the amount that counts. `reserved`: the part of it that is reserved by calls that run. `needs`: the amount that
-   * the call needs. `limit`: the limit, as raised by people.
+   * the call needs. `limit`: the limit, as raised by people. `more`: the amount that an approval adds to the limit, which is
+   * the size of the budget, or more if the call needs more.
    */
   | {
       readonly ok: false;
@@ -34,6 +35,7 @@ export type BudgetOutcome =
       readonly reserved: number;
       readonly needs: number;
       readonly limit: number;
+      readonly more: number;
     };
 
 /** Lets a `model` layer count its call against the budgets that the layer declares. */
@@ -47,7 +49,7 @@ export interface BudgetsApi {
    */
   reserve(): Promise<BudgetOutcome>;
   /**
-   * Asks a person to raise a budget that refused the call, by its size, and waits for the answer. If a person approves, the
+   * Asks a person to raise a budget that refused the call, by `more` of the refusal, and waits for the answer. If a person approves, the
    * budget is raised for all processes, until its window is over.
    *
    * **Errors** — `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`; when the turn is cancelled: the reason of

@@ -37,7 +37,7 @@ export function findUncountedModel(
     ? `\`params.maxTokens\` of ${modelRef}`
     : '`modelConfig.params.maxTokens` of the agent';
   const suggestion = `Set ${own}, or \`maxOutputTokens\` of the model in \`prices.models\` of the extension.`;
-  return { problem: `nothing limits the answers of ${modelRef}`, suggestion };
+  return { problem: `an answer of ${modelRef} may be as long as the model allows`, suggestion };
 }
 
 /** Returns the most tokens of an answer; `undefined` if neither the settings nor the model nor the price has a maximum. */

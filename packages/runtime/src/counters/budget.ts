@@ -18,6 +18,8 @@ export interface BudgetToApprove extends CountedBudget {
   /** The limit that was reached, and the limit after the approval. */
   readonly limit: number;
   readonly to: number;
+  /** The unit of money; absent for other measures. */
+  readonly currency?: string;
 }
 
 /** Returns the counter of a budget, without the place of a turn. */
@@ -28,7 +30,7 @@ export function counterOfBudget({ extension, budget, measure, scope, per }: Coun
 
 /** Reads the arguments of a question about a budget; `undefined` if they are something else. */
 export function readBudget(args: JsonObject): BudgetToApprove | undefined {
-  const { extension, budget, measure, scope, per, limit, to } = args;
+  const { extension, budget, measure, scope, per, limit, to, currency } = args;
   const isBudget =
     typeof extension === 'string' &&
     typeof budget === 'string' &&
@@ -38,5 +40,6 @@ export function readBudget(args: JsonObject): BudgetToApprove | undefined {
     typeof limit === 'number' &&
     typeof to === 'number';
   if (!isBudget) return undefined;
-  return { extension, budget, measure, scope, ...(per === 'day' && { per }), limit, to };
+  const unit = typeof currency === 'string' ? { currency } : {};
+  return { extension, budget, measure, scope, ...(per === 'day' && { per }), limit, to, ...unit };
 }

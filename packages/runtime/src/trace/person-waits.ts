@@ -3,6 +3,7 @@
  * the budgets that refused a call.
  */
 import type { ApprovalOutcome, Budget, BudgetOutcome } from '@goondan/types';
+import { roundAmount } from '../json/round-amount.ts';
 import { currentScope } from './draw-scope.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
@@ -28,18 +29,23 @@ export class PersonWaits {
     this.#waiting.delete(key);
     if (kind === 'budget' && outcome.ok) {
       // Safe: only `call-reservations.ts` makes these effects.
-      return layer?.note(notesOf(asked as { budgets: readonly Budget[] }, outcome.value as BudgetOutcome));
+      return layer?.note(notesOf(asked as AskedBudgets, outcome.value as BudgetOutcome));
     }
     // Safe: the layer asked a person, so that the outcome is an answer.
     if (kind === 'approval') layer?.endWait(outcome.ok ? (outcome.value as ApprovalOutcome) : undefined);
   }
 }
 
-function notesOf({ budgets }: { readonly budgets: readonly Budget[] }, outcome: BudgetOutcome): readonly string[] {
-  const unitOf = (name: string) => budgets.find((each) => each.name === name)?.measure ?? '';
+interface AskedBudgets {
+  readonly budgets: readonly (Pick<Budget, 'name' | 'measure'> & { readonly currency?: string })[];
+}
+
+function notesOf({ budgets }: AskedBudgets, outcome: BudgetOutcome): readonly string[] {
   if (!outcome.ok) {
-    const { name, used, needs, limit } = outcome;
-    return [`budget "${name}": ${used} of ${limit} ${unitOf(name)} used or reserved, ${needs} needed`];
+    const { name } = outcome;
+    const { measure = '', currency = measure } = budgets.find((each) => each.name === name) ?? {};
+    const [used, limit, needs] = [outcome.used, outcome.limit, outcome.needs].map(roundAmount);
+    return [`budget "${name}": ${used} of ${limit} ${currency} used or reserved, ${needs} needed`];
   }
   return outcome.over.map((name) => `budget "${name}" is exceeded`);
 }

@@ -10,7 +10,7 @@ export const modelErrors = {
   },
   E_BUDGET_UNBOUNDED: {
     meaning:
-      'A budget counts tokens or money, but nothing limits the answers of a model of the agent, or it has no price.',
+      'A budget counts tokens or money, but a model of the agent has neither `params.maxTokens` nor a maximum in the price file, or it has no price.',
     suggestion:
       'For a missing maximum, set `params.maxTokens` of the Model that the message names. For a missing price, add the model to `prices` in the config of the extension.',
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { extension, scriptedAgent } from '@goondan/runtime/testing';
+import { extension, fakeApprover, scriptedAgent } from '@goondan/runtime/testing';
 import type { JsonValue } from '@goondan/types';
 import type { BudgetConfig } from './budget-config.ts';
 import { readBudgets } from './budget-config.ts';
@@ -88,7 +88,7 @@ test('Y-04 a budget of tokens needs a maximum for the answers of every model', a
   const plan = { modelRef: 'Model/m', models: { 'Model/m': model } };
   expect(started([{ tokens: 700 }], plan)).rejects.toMatchObject({
     code: 'E_BUDGET_UNBOUNDED',
-    message: 'Extension "budget" has a budget of tokens, but nothing limits the answers of Model/m.',
+    message: 'Extension "budget" has a budget of tokens, but an answer of Model/m may be as long as the model allows.',
   });
   await started([{ tokens: 700 }], { ...plan, params: { maxTokens: 10 } });
   await started([{ calls: 700 }], plan);
@@ -122,6 +122,37 @@ describe('Y-04 a budget of money', () => {
     expect(spent).toBeLessThanOrEqual(8);
   });
 
+  test('sends the maximum of the price file as the limit of the answer, if nothing else limits it', async () => {
+    const [limited, own] = [{}, { params: { maxTokens: 70 } }].map((more) =>
+      priced({ prices: prices({ maxOutputTokens: 100 }) }, more),
+    );
+    const sent = async (agent: typeof limited) => {
+      const { trace } = (await agent?.then((each) => each.say('Hello.'))) ?? {};
+      return trace?.inside[0]?.inside[0]?.request?.params.maxTokens;
+    };
+    expect([await sent(limited), await sent(own)]).toEqual([100, 70]);
+  });
+
+  test('asks for the amount that the approval adds: its size, or what the call lacks', async () => {
+    const approver = fakeApprover(() => ({ decision: 'approved' }));
+    const config = (money: number) => ({
+      budgets: [{ money, name: 'all', onBreach: 'ask' }],
+      prices: prices({ maxOutputTokens: 500 }),
+    });
+    for (const money of [0.0001, 4]) {
+      const agent = await priced(config(money), { approver });
+      const { trace } = await agent.say('Hello.');
+      expect(trace?.inside[0]?.inside[0]?.layers[0]?.notes?.[0]).toStartWith(`budget "all": 0 of ${money} EUR used`);
+    }
+    const [lacks, size] = approver.questions.map(({ args, reason }) => ({
+      asked: Number(/Approve ([\d.]+) EUR more\?$/.exec(reason)?.[1]),
+      granted: Number(args['to']) - Number(args['limit']),
+    }));
+    expect(lacks?.asked).toBeCloseTo(lacks?.granted ?? 0, 6);
+    expect(lacks?.asked).toBeGreaterThan(5);
+    expect(size).toEqual({ asked: 4, granted: 4 });
+  });
+
   test('settles a call by the price of the model that was called, which a layer inside may choose', async () => {
     const free = { ...price, model: 'free', input: 0, output: 0 };
     const { models } = prices({ maxOutputTokens: 500 });
@@ -153,7 +184,7 @@ describe('Y-04 a budget of money', () => {
       'Extension "budget" has a budget of money, but Model/m has no price.',
     );
     expect(await refused({ prices: prices() })).toBe(
-      'Extension "budget" has a budget of money, but nothing limits the answers of Model/m.',
+      'Extension "budget" has a budget of money, but an answer of Model/m may be as long as the model allows.',
     );
     expect(await refused({ prices: prices() }, { params: { maxTokens: 5 } })).toBe('started');
     expect(await refused({})).toContain('counts money, so the config needs `prices`');

@@ -27,7 +27,7 @@ export const register: ExtensionRegister<BudgetConfig> = (api, config) => {
         const budget = find(reserved.name);
         if (budget?.onBreach !== 'ask') throw exceeded(reserved, budget);
         const { decision, note } = await ctx.budgets.ask(reserved.name, {
-          reason: `${describeBreach(reserved, budget)} Approve ${amountOf(budget.limit, budget)} more?`,
+          reason: `${describeBreach(reserved, budget)} Approve ${amountOf(reserved.more, budget)} more?`,
           ...expiry,
         });
         if (decision !== 'approved') throw exceeded(reserved, budget, decision, note);

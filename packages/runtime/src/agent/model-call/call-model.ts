@@ -171,14 +171,14 @@ interface BuiltRequest extends Pick<ModelRequest, 'messages' | 'tools' | 'params
  */
 async function requestOf(turn: RunningTurn, call: ModelCall): Promise<BuiltRequest> {
   const { agent, demand } = turn;
-  const { messages, ownMessages, params, modelRef, extension } = call;
+  const { messages, ownMessages, modelRef, extension, reservations } = call;
   const tools = agent.cleanMessages.ofTools(call.tools.items);
   const clean = agent.cleanMessages.of(ownMessages ?? messages);
   // Messages of the conversation have no bytes any more. Those of a layer may have.
   const isOfLayer = ownMessages !== undefined || extension !== undefined;
   const request = {
     modelRef,
-    params,
+    params: reservations?.limitAnswer(call.params) ?? call.params,
     stableCount: extension === undefined ? countStable(turn, call) : undefined,
     tools,
     messages: isOfLayer ? clean.map((message) => agent.files.takeModelMessage(message)) : clean,

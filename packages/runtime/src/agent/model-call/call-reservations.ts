@@ -13,6 +13,7 @@ import {
   type BudgetOutcome,
   GoondanError,
   highestPriceOf,
+  type ModelParams,
   priceOf,
   type Prices,
   type TokenUsage,
@@ -50,6 +51,8 @@ export class CallReservations {
   readonly #open = new Map<string, OpenReservation>();
   /** The last refusal of the layers of each extension. */
   readonly #refusals = new Map<string, Extract<BudgetOutcome, { readonly ok: false }> | undefined>();
+  /** The price files of the budgets that count the tokens or the cost of this call. */
+  readonly #prices = new Set<Prices>();
   #input: number | undefined;
   /** The tokens that were reserved; undefined if none were. */
   #tokens: number | undefined;
@@ -65,9 +68,13 @@ export class CallReservations {
   async reserve({ extension, budgets = [] }: Layer): Promise<BudgetOutcome> {
     const { agent, effects, signal } = this.turn;
     if (budgets.length === 0) throw undeclared(extension);
+    for (const { measure, prices } of budgets)
+      if (measure !== 'calls' && prices !== undefined) this.#prices.add(prices);
     if (effects.isRecorded(this.call.key)) return { ok: true, over: [] };
     const key = effects.nextKey(`${this.call.key}/${extension}`, 'budget');
-    const asked = () => ({ budgets: budgets.map(({ prices: _, ...budget }) => budget) });
+    const asked = () => ({
+      budgets: budgets.map(({ prices, ...budget }) => ({ ...budget, ...currencyOf(budget, prices) })),
+    });
     const outcome = await effects.perform({ key, kind: 'budget', asked }, async () => {
       const measures = budgets.map((budget) => this.#measure(extension, budget));
       const amounts = measures.map(({ amount }) => amount);
@@ -79,11 +86,22 @@ export class CallReservations {
       if (reserved.status === 'reserved') return { ok: true as const, over: namesAt(budgets, reserved.marked) };
       this.#open.delete(id);
       const { claim, used, limit } = reserved;
-      const [name = ''] = namesAt(budgets, [claim]);
-      return { ok: false as const, name, used, reserved: reserved.reserved, needs: amounts[claim] ?? 0, limit };
+      const { name = '', limit: size = 0 } = budgets[claim] ?? {};
+      const needs = amounts[claim] ?? 0;
+      // The next portion must be enough for this call.
+      const more = Math.max(size, used + needs - limit);
+      return { ok: false as const, name, used, reserved: reserved.reserved, needs, limit, more };
     });
     this.#refusals.set(extension, outcome.ok ? undefined : outcome);
     return outcome;
+  }
+
+  /** Returns params with the maximum of the answer that budgets took from a price file, so that the provider keeps it, too. */
+  limitAnswer(params: ModelParams): ModelParams {
+    const { plan } = this.turn.agent;
+    if (mostTokensOf(plan, this.call) !== undefined) return params;
+    const most = [...this.#prices].flatMap((prices) => mostTokensOf(plan, this.call, prices) ?? []);
+    return most.length === 0 ? params : { ...params, maxTokens: Math.min(...most) };
   }
 
   /** Asks a person to raise the budget that refused the call of this layer. */
@@ -93,11 +111,10 @@ export class CallReservations {
     const refusal = this.#refusals.get(extension);
     const budget = budgets.find((each) => each.name === name);
     if (budget === undefined || refusal?.name !== name) throw notRefused(extension, name);
-    const { measure, scope, per } = budget;
-    // The next portion must be enough for this call.
-    const to = refusal.limit + Math.max(budget.limit, refusal.used + refusal.needs - refusal.limit);
-    const { limit } = refusal;
-    const args = { extension, budget: name, measure, scope, ...(per && { per }), whose: this.#whose(scope), limit, to };
+    const { measure, scope, per, prices } = budget;
+    const { limit, more } = refusal;
+    const counted = { measure, ...currencyOf(budget, prices), scope, ...(per && { per }) };
+    const args = { extension, budget: name, ...counted, whose: this.#whose(scope), limit, to: limit + more };
     const { key, step } = this.call;
     const spanIds = (step ?? this.turn).spanIds.inside(key);
     const asked = { toolCallId: key, toolName: extension, step, spanIds, preview: () => JSON.stringify(args) };
@@ -215,6 +232,11 @@ export class CallReservations {
     this.#tokens = Math.max(this.#tokens ?? 0, this.#input + outputTokens);
     return { inputTokens: this.#input, outputTokens };
   }
+}
+
+/** Returns the unit of money, for people. */
+function currencyOf({ measure }: Pick<Budget, 'measure'>, prices: Prices | undefined) {
+  return measure === 'money' && prices !== undefined ? { currency: prices.currency } : {};
 }
 
 function namesAt(budgets: readonly Budget[], positions: readonly number[]): readonly string[] {

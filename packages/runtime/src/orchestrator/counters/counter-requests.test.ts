@@ -21,11 +21,12 @@ function open(change: (store: Counters) => Partial<Counters> = () => ({})) {
   const swarm = new MemorySwarm();
   const memory = memoryCounters(swarm, 'one');
   const said: ToAgent[] = [];
+  const reports: string[] = [];
   const plan: { limits: ReadonlyMap<string, PlannedLimit> } = { limits: new Map() };
   const requests = new CounterRequests({
     clock: systemClock,
     store: { ...memory, ...change(memory) },
-    report: () => undefined,
+    report: (_level, _event, message) => void reports.push(message),
     limits: () => plan.limits,
     say: (_, message) => void said.push(message),
     isApproved: (_, id) => id === 'approved',
@@ -39,7 +40,7 @@ function open(change: (store: Counters) => Partial<Counters> = () => ({})) {
   };
   const held = (counter = name) => Object.keys(swarm.counters.get(counter)?.held ?? {});
   const spent = (counter = name) => swarm.counters.get(counter)?.spent;
-  return { requests, ask, held, spent, swarm, said, plan };
+  return { requests, ask, held, spent, swarm, said, reports, plan };
 }
 
 const reserve = (id: string, claims = [claim]) => ({ kind: 'reserve' as const, id, claims });
@@ -139,7 +140,7 @@ test('a request has the identity of its channel, and needs a turn', async () => 
 });
 
 test('Y-04 a budget is raised only with the approval of a person', async () => {
-  const { ask, swarm } = open();
+  const { ask, swarm, reports } = open();
   const budget = { extension: 'budget', budget: 'all', measure: 'calls', scope: 'swarm', limit: 2, to: 4 };
   const forged = await ask({ kind: 'raise', approvalId: 'forged', budget });
   expect(forged).toMatchObject({ status: 'failed', error: { code: 'E_APPROVAL_DENIED' } });
@@ -148,6 +149,12 @@ test('Y-04 a budget is raised only with the approval of a person', async () => {
   expect(swarm.counters.size).toBe(0);
   expect(await ask({ kind: 'raise', approvalId: 'approved', budget })).toEqual({ status: 'done' });
   expect([...swarm.counters.values()]).toMatchObject([{ raisedTo: 4 }]);
+  const money = { ...budget, budget: 'cost', measure: 'money', currency: 'EUR', limit: 0.1, to: 0.1 + 0.2 };
+  await ask({ kind: 'raise', approvalId: 'approved', budget: money });
+  expect(reports).toEqual([
+    'The budget "all" of budget is raised from 2 to 4 calls.',
+    'The budget "cost" of budget is raised from 0.1 to 0.3 EUR.',
+  ]);
 });
 
 test('a conversation has a limited number of reservations', async () => {

@@ -18,6 +18,7 @@ import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { CallClaim, CounterRequest, FromAgent } from '../../ipc/from-agent.ts';
 import type { CounterEnd, ToAgent } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
+import { roundAmount } from '../../json/round-amount.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { Counters } from '../../store/counters.ts';
@@ -232,7 +233,9 @@ export class CounterRequests implements SwarmListener {
     const { scope, counter, window } = counterOfBudget(wanted);
     const named = { counter: nameCounter(scope, counter, placeOf(at, eventId)), window };
     await this.#onStore(asking, () => this.deps.store.raise(named, wanted.to));
-    const message = `The budget "${wanted.budget}" of ${wanted.extension} is raised from ${wanted.limit} to ${wanted.to} ${wanted.measure}.`;
+    const { limit, to, measure, currency = measure } = wanted;
+    const raised = `raised from ${roundAmount(limit)} to ${roundAmount(to)} ${currency}`;
+    const message = `The budget "${wanted.budget}" of ${wanted.extension} is ${raised}.`;
     this.deps.report('info', 'budget.raised', message, turnOf(at, eventId));
   }
 

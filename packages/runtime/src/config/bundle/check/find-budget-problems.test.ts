@@ -99,7 +99,7 @@ test.each([
     { config: '{ budgets: [{ tokens: ‸5 }] }' },
     [
       'E_BUDGET_UNBOUNDED',
-      'Extension/budget has a budget of tokens, but nothing limits the answers of Model/m.',
+      'Extension/budget has a budget of tokens, but an answer of Model/m may be as long as the model allows.',
       'Set `params.maxTokens` of Model/m, or `maxOutputTokens` of the model in `prices.models` of the extension.',
     ],
   ],
@@ -108,7 +108,7 @@ test.each([
     { config: '{ budgets: [{ tokens: ‸5 }] }', model: 'openai/some-model' },
     [
       'E_BUDGET_UNBOUNDED',
-      'Extension/budget has a budget of tokens, but nothing limits the answers of openai/some-model.',
+      'Extension/budget has a budget of tokens, but an answer of openai/some-model may be as long as the model allows.',
       'Set `modelConfig.params.maxTokens` of the agent, or `maxOutputTokens` of the model in `prices.models` of the extension.',
     ],
   ],
