@@ -8,6 +8,8 @@ export interface ModelSpec {
   readonly model: string;
   /** The API key itself; when absent, the provider's environment variable is read. */
   readonly apiKey?: string;
+  /** The environment variable from which `apiKey` was read because the Model has none, for messages to people. */
+  readonly keyVariable?: string;
   /**
    * The base URL; when absent, the provider's `*_BASE_URL` variable is used, or else the provider's public address.
    */

@@ -72,11 +72,15 @@ describe.each(keyed)('%s', (name, provider) => {
     expect(server.requests[0]?.headers.get(header)).toBe(value('own'));
   });
 
-  test('a refused key from the environment is reported by its variable', async () => {
+  test.each([
+    ['read here', {}],
+    // An agent process has no environment, so its plan has the key.
+    ['read by the orchestrator', { apiKey: 'k', keyVariable }],
+  ])('a refused key from the environment is reported by its variable: %s', async (_, key) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ status: 401, body: JSON.stringify(provider.dialect.error(401, provider.errorTypes.auth, 'No.')) });
     const model = await open(
-      { provider: name, model: provider.model },
+      { provider: name, model: provider.model, ...key },
       { [keyVariable]: 'k', [endpointVariable]: server.url },
     );
     const error = await failureOf(ask(model, [{ role: 'user', content: 'Hi' }]));

@@ -44,7 +44,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
         clock: deps.clock,
         fetch: deps.fetch ?? fetch,
         apiKey,
-        keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
+        keySource: keySourceOf(spec, provider),
         address: toAddress(baseURL),
         settings,
         ...(isLimited ? { params, shape } : await (limited ??= loadLimited())),
@@ -80,6 +80,11 @@ function findKey(provider: Provider, spec: ModelSpec, deps: ModelDeps, label: st
     });
   }
   return trimmed || undefined;
+}
+
+function keySourceOf({ apiKey, keyVariable }: ModelSpec, provider: Provider): string {
+  if (keyVariable !== undefined) return keyVariable;
+  return apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model';
 }
 
 function findEndpoint(provider: Provider, spec: ModelSpec, deps: ModelDeps, label: string): string {

@@ -52,12 +52,14 @@ function ofEnvironment(
   endpoint: string | undefined,
   who: string,
   values: ValueReader,
-): { readonly apiKey?: string; readonly endpoint?: string } {
+): Pick<ModelSpec, 'apiKey' | 'keyVariable' | 'endpoint'> {
   const variables = providerOf(provider);
   if (variables === undefined) return defined({ apiKey, endpoint });
   // The bundle's `.env` is not read here, because a bundle must not decide where all requests of a provider go.
   const elsewhere = values.environment[variables.endpoint]?.trim() || undefined;
-  return defined({ apiKey: apiKey ?? values.variable(variables.key, who), endpoint: endpoint ?? elsewhere });
+  const key =
+    apiKey === undefined ? { apiKey: values.variable(variables.key, who), keyVariable: variables.key } : { apiKey };
+  return defined({ ...key, endpoint: endpoint ?? elsewhere });
 }
 
 function toOptions(options: object): JsonObject {

@@ -258,11 +258,13 @@ describe('values', () => {
       provider: 'anthropic',
       model: 'm',
       apiKey: 'key',
+      keyVariable: 'ANTHROPIC_API_KEY',
       endpoint: 'http://proxy',
       options: {},
     });
     const fromFile = await modelOf(spec, {}, 'ANTHROPIC_API_KEY=key\nANTHROPIC_BASE_URL=http://evil\n');
-    expect(fromFile).toEqual({ provider: 'anthropic', model: 'm', apiKey: 'key', options: {} });
+    const key = { apiKey: 'key', keyVariable: 'ANTHROPIC_API_KEY' };
+    expect(fromFile).toEqual({ provider: 'anthropic', model: 'm', ...key, options: {} });
   });
 
   test('R-04 are allowed in headers, in endpoints and as plain fields', async () => {
