@@ -93,7 +93,7 @@ test('F-07 wrong steps and options are rejected with a suggestion', async () => 
     ],
     [['last', '--full'], 2, "E_USAGE: option '--full' works only with '--prompt'\n"],
     [['--prompt', '--last', '2'], 2, "E_USAGE: option '--last' works only for the list of turns, without '--prompt'\n"],
-    [['last', '--prompt', '--agent', 'host'], 2, "E_USAGE: option '--agent' works only without an id\n"],
+    [['x', '--prompt', '--agent', 'host'], 2, "E_USAGE: option '--agent' works only without an id, or with `last`\n"],
     [['--prompt', '--agent', 'nobody'], 3, 'E_TRACE_UNKNOWN: There is no recorded turn of agent "nobody".\n'],
     [['--prompt', '--instance', 'x'], 3, 'E_TRACE_UNKNOWN: There is no recorded turn in conversation "x".\n'],
     [['last', '--prompt', '--diff'], 2, "E_USAGE: option '--prompt [step]' cannot be used with option '--diff'"],

@@ -142,6 +142,8 @@ describe('gdn trace', () => {
     const helpers = await json<TurnSummary[]>('trace', '--agent', 'helper');
     expect(helpers.map(({ agentName }) => agentName)).toEqual(['helper']);
     expect(await json<TurnSummary[]>('trace', '--instance', 'a/b', '--last', '1')).toEqual(turns.slice(0, 1));
+    const latest = await json<ReadTrace>('trace', 'last', '--agent', 'helper');
+    expect(latest.turns.map(({ turnId }) => turnId)).toEqual(helpers.map(({ turnId }) => turnId));
   });
 
   test('shows a turn of a running swarm, and a failed turn', async () => {

@@ -19,7 +19,7 @@ const description =
   'Shows the own time, the changes and the outcome of every layer of a turn, in called ' +
   'agents too. Without an id it lists the latest turns. The id is the id of a turn or a trace, or the ' +
   'beginning of one, as every command prints it. `last` is the latest turn that no other ' +
-  'agent asked for. With --prompt it shows each model call of the turn as the provider got it: the system prompt, ' +
+  'agent asked for, or that of --agent and --instance. With --prompt it shows each model call of the turn as the provider got it: the system prompt, ' +
   'messages, tools and params, who put each of them there, and the reply. Without an id, --prompt takes the latest turn, ' +
   'or that of --agent and --instance. ' +
   'The swarm does not have to run.';
@@ -38,8 +38,11 @@ export function addTraceCommand(program: GdnCommand): void {
         .conflicts(['diff', 'mermaid']),
     )
     .option('--full', 'with --prompt: show long texts and all messages in full, and the parameters of tools')
-    .option('--agent <name>', 'without an id: only turns of this agent; with --prompt, its latest one')
-    .option('--instance <key>', 'without an id: only turns of this conversation; with --prompt, its latest one')
+    .option('--agent <name>', 'without an id: only turns of this agent; with `last` or --prompt, its latest one')
+    .option(
+      '--instance <key>',
+      'without an id: only turns of this conversation; with `last` or --prompt, its latest one',
+    )
     .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST))
     .swarmOptions()
     .examples(
@@ -61,8 +64,11 @@ function refuseMixture(command: GdnCommand, id: string | undefined, options: Tra
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   if (options.full === true && options.prompt === undefined)
     command.error("option '--full' works only with '--prompt'");
-  const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
-  if (forList !== undefined) command.error(`option '--${forList}' works only without an id`);
+  const forList = id === undefined ? undefined : given(id === 'last' ? ['last'] : ['agent', 'instance', 'last']);
+  if (forList !== undefined) {
+    const or = forList === 'last' ? '' : ', or with `last`';
+    command.error(`option '--${forList}' works only without an id${or}`);
+  }
   if (options.prompt !== undefined && options.last !== undefined) {
     command.error("option '--last' works only for the list of turns, without '--prompt'");
   }
@@ -78,8 +84,8 @@ async function show(id: string, options: TraceOptions, terminal: Terminal): Prom
     import('../trace/print-trace.ts'),
     import('../tell-taken.ts'),
   ]);
-  const { traces } = await openReader(await placeOfSwarm(options));
-  const trace = await traces.read(id === 'last' ? undefined : id);
+  const reader = await openReader(await placeOfSwarm(options));
+  const trace = await reader.traces.read(id === 'last' ? await latest(reader, options) : id);
   if (options.json === true) return printJson(trace, terminal);
   if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
   if (trace.took !== undefined) tellTaken(trace.took, trace.turns[0]?.turnId ?? '', terminal);
@@ -103,7 +109,7 @@ async function showPrompts(id: string | undefined, options: TraceOptions, termin
   const reader = await openReader(await placeOfSwarm(options));
   const step = prompt === true ? undefined : prompt;
   const prompts = await readPrompts(reader, {
-    id: id === 'last' ? undefined : (id ?? (await latest(reader, options))),
+    id: id === undefined || id === 'last' ? await latest(reader, options) : id,
     step,
   });
   if (json === true) return printJson(prompts, terminal);
