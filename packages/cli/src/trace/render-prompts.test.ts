@@ -50,7 +50,7 @@ const call: CallPrompt = {
   reply: {
     content: [{ type: 'text', text: 'Hi.' }],
     finishReason: 'stop',
-    usage: { inputTokens: 89, outputTokens: 20, totalTokens: 109, cachedInputTokens: 8 },
+    usage: { inputTokens: 89, outputTokens: 20, totalTokens: 109, cachedInputTokens: 8, cacheWriteTokens: 5 },
   },
 };
 
@@ -82,7 +82,7 @@ test('F-07 shows the verdict, each part with its author, and the reply', () => {
     '    The weather.',
     'param maxTokens: 100  default for anthropic',
     'param topP: not set  unknown',
-    'reply  stop, 89 → 20 tokens (8 from the cache)',
+    'reply  stop, 89 → 20 tokens (8 from the cache, 5 written to it)',
     '    Hi.',
     '',
   ]);
@@ -109,6 +109,13 @@ test('long texts and many messages are cut with a note, and --full shows everyth
   expect(full).not.toContain('--full');
   for (const line of `${short}${full}`.split('\n').slice(5))
     if (line.startsWith('    w')) expect(line.length).toBeLessThanOrEqual(60);
+});
+
+test('a line is wrapped at a terminal, and stays whole in a pipe', () => {
+  const long = messageOf('word '.repeat(100).trim(), { kind: 'runtime' });
+  const large = { ...call, request: { ...call.request, messages: [long] } };
+  const piped = renderPrompts(prompts(large), true, { ...terminal, columns: undefined });
+  expect(piped).toContain(`\n    ${'word '.repeat(100).trim()}\n`);
 });
 
 test('a later call does not repeat the messages and tools of the call before', () => {

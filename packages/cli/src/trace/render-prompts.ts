@@ -2,7 +2,6 @@
 import type { CallPrompt, RebuiltMessage, RebuiltTool, TurnPrompts, UnsentCall } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
 import type { ModelMessage, ModelReply } from '@goondan/types';
-import { PIPED } from '../fit-width.ts';
 import { harmlessLines, harmlessText } from '../harmless-text.ts';
 import { describePart } from '../history/describe-message.ts';
 import { showTime } from '../show-time.ts';
@@ -145,15 +144,16 @@ class PromptPage {
     return this.terminal.colors.dim(harmlessText(describePartAuthor(author)));
   }
 
-  /** Adds a text below its heading, wrapped to the terminal, and cut unless everything is printed. */
+  /** Adds a text below its heading, wrapped at a terminal, and cut unless everything is printed. */
   #addText(given: string): void {
     const text = given.trimEnd();
     const isCut = !this.isFull && text.length > LONGEST_PART;
     const shown = isCut ? text.slice(0, LONGEST_PART).toWellFormed() : text;
-    const { columns = PIPED } = this.terminal;
-    const room = Math.max(LEAST_ROOM, columns - INDENT.length);
+    const { columns } = this.terminal;
     for (const line of harmlessLines(shown).split('\n')) {
-      for (const row of Bun.wrapAnsi(line, room, { hard: true, trim: false }).split('\n')) this.add(`${INDENT}${row}`);
+      // In a pipe, a line stays whole for the next program.
+      const wrapped = columns === undefined ? line : wrap(line, Math.max(LEAST_ROOM, columns - INDENT.length));
+      for (const row of wrapped.split('\n')) this.add(`${INDENT}${row}`);
     }
     if (isCut) this.#note(`${text.length - LONGEST_PART} more characters`);
   }
@@ -179,11 +179,20 @@ function counted(count: number): string {
   return count === 1 ? '1 message' : `${count} messages`;
 }
 
+function wrap(line: string, columns: number): string {
+  return Bun.wrapAnsi(line, columns, { hard: true, trim: false });
+}
+
 function textOf({ content }: ModelMessage): string {
   return typeof content === 'string' ? content : content.map(describePart).join('\n');
 }
 
 function describeReply({ finishReason, usage }: ModelReply): string {
-  const cached = usage.cachedInputTokens === undefined ? '' : ` (${usage.cachedInputTokens} from the cache)`;
+  const { cachedInputTokens: read, cacheWriteTokens: written } = usage;
+  const cache = [
+    read === undefined ? [] : `${read} from the cache`,
+    written === undefined ? [] : `${written} written to it`,
+  ];
+  const cached = cache.flat().length === 0 ? '' : ` (${cache.flat().join(', ')})`;
   return `${finishReason}, ${usage.inputTokens} → ${usage.outputTokens} tokens${cached}`;
 }
