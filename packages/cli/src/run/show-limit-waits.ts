@@ -1,4 +1,4 @@
-/** Tells a person at a terminal that the turn waits for a limit of its model. */
+/** Tells on standard error that the turn waits for a limit of its model, at a terminal and in a pipe. */
 import type { SwarmNotice } from '@goondan/runtime';
 import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
@@ -9,7 +9,7 @@ const PATIENCE_MS = 1_000;
 
 /** Prints a line to standard error for each wait that takes long. `beforeLine` is called before each line. */
 export function showLimitWaits(
-  { showsProgress, printError, errorColors }: Pick<Terminal, 'showsProgress' | 'printError' | 'errorColors'>,
+  { printError, errorColors }: Pick<Terminal, 'printError' | 'errorColors'>,
   beforeLine: () => void,
   patienceMs = PATIENCE_MS,
 ) {
@@ -26,7 +26,7 @@ export function showLimitWaits(
   };
   return {
     hear(notice: SwarmNotice): void {
-      if (!showsProgress || notice.type !== 'runtime.event') return;
+      if (notice.type !== 'runtime.event') return;
       waits ??= new LimitWaits(notice.at.agent);
       waits.hear(notice);
       update(waits.describe());

@@ -116,7 +116,7 @@ function describeInstance(
       approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
       pid,
       onNode(node),
-      limitWait && `waits for ${limitWait.limit} since ${describeDuration(limitWait.waitedMs)}`,
+      limitWait && `waits for ${limitWait.limit} for ${describeDuration(limitWait.waitedMs)}`,
       queued === 0 ? undefined : describeInputs(queued),
       sentenceOf(problem),
       status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,
