@@ -219,6 +219,7 @@ describe('the time to wait', () => {
 describe('suggestions', () => {
   test.each([
     [apiError(401, {}), 'SOME_API_KEY', 'Check SOME_API_KEY'],
+    [apiError(429, { error: { message: 'Slower.' } }), 'failed (HTTP 429): Slower.', 'Extension/model-fallback'],
     [apiError(404, { error: { message: 'No such model.' } }), 'was not found (HTTP 404): No such model.', call.address],
     [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 'cannot be reached: refused', call.address],
   ])('after %p', (thrown, message, suggestion) => {

@@ -44,6 +44,8 @@ const rateCodes = new Set(['rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_
 const serverCodes = new Set(['api_error', 'server_error', 'INTERNAL', 'UNAVAILABLE']);
 const creditCodes = new Set(['insufficient_quota', 'billing_error']);
 
+const sendLess =
+  'Set `limits` of the Model, so that calls wait before the provider refuses them, or add Extension/model-fallback, which calls another model.';
 /** Every later turn sends the files of a conversation again. */
 const leaveFile =
   'If the model does not take a file of the conversation, continue from a message before it: `gdn fork AGENT INSTANCE --at POSITION --as NEW`.';
@@ -71,6 +73,7 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
     return fail('E_MODEL_FAILED', passing, `${call.label} failed`, {
       retryable: true,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(passing === 'rate-limit' && { suggestion: sendLess }),
     });
   }
   if (failure.status === 404) {
