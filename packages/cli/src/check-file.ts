@@ -19,14 +19,15 @@ export interface CheckedFile {
 export async function checkFile(path: string, folder = process.cwd(), hint?: string): Promise<CheckedFile> {
   const place = resolve(folder, path);
   const suggestion = hint ?? `Check the path. The command looked for ${place}`;
-  const unusable = (problem: string) => new GoondanError('E_USAGE', `The file ${path} ${problem}.`, { suggestion });
+  const unusable = (problem: string, advice = suggestion) =>
+    new GoondanError('E_USAGE', `The file ${path} ${problem}.`, { suggestion: advice });
   const refuse = (error: unknown) => unusable(problemOf(error));
   try {
     const about = await stat(place);
     if (about.isDirectory()) throw unusable('is a folder');
     // It is not even opened: to open a named pipe that nobody writes to would take forever.
     if (!about.isFile()) throw unusable('is not a file');
-    if (about.size === 0) throw unusable('is empty');
+    if (about.size === 0) throw unusable('is empty', 'Name a file with content, or leave it out.');
     await access(place, constants.R_OK);
     return { place, size: about.size, refuse };
   } catch (error) {

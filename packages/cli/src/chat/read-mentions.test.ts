@@ -33,6 +33,20 @@ test('Y-02 named files are read, also before the end of a sentence, a bracket or
   ]);
 });
 
+test('Y-02 ~/ is the home folder', async () => {
+  expect(await readMentions(['~/cat.png?'], '/nowhere', folder)).toMatchObject([{ filename: 'cat.png' }]);
+});
+
+test.each(['look at @"cat.png', '@"', '(@"my notes.txt and more'])('Y-02 %p has a quote that is not closed', (text) => {
+  expect(() => findMentions(text)).toThrow('The quote after @ is not closed: @"');
+});
+
+test('Y-02 an empty file has a hint of its own', async () => {
+  writeFileSync(join(folder, 'empty.txt'), '');
+  const error = await readMentions(['empty.txt'], folder).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ suggestion: 'Name a file with content, or leave it out.' });
+});
+
 test('Y-02 a missing file is an error with its name and the escape', async () => {
   expect(await readMentions(['dog.png).'], folder).catch((error: unknown) => error)).toMatchObject({
     code: 'E_USAGE',
