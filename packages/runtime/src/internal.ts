@@ -36,6 +36,7 @@ export {
   optional,
   text,
 } from './ipc/check/shape.ts';
+export { describeUnfit } from './files/describe-unfit.ts';
 export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export type { FileChange } from './ipc/changeset-answers.ts';

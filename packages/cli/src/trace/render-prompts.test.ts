@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { CallPrompt, TurnPrompts } from '@goondan/runtime/history';
-import type { ModelMessage } from '@goondan/types';
+import type { JsonValue, ModelMessage } from '@goondan/types';
 import { createColors } from '../colors.ts';
 import { renderPrompts } from './render-prompts.ts';
 
@@ -109,6 +109,23 @@ test('long texts and many messages are cut with a note, and --full shows everyth
   expect(full).not.toContain('--full');
   for (const line of `${short}${full}`.split('\n').slice(5))
     if (line.startsWith('    w')) expect(line.length).toBeLessThanOrEqual(60);
+});
+
+test('F-07 a file that was not sent is shown as the text in its place', () => {
+  const file = {
+    type: 'file',
+    data: 'blob:sha256-0',
+    mediaType: 'application/zip',
+    filename: 'all.zip',
+    size: 7,
+  } as const;
+  const said = { ...messageOf('', { kind: 'runtime' }), message: { role: 'user', content: [file] } as ModelMessage };
+  const request = { ...call.request, messages: [said] };
+  const text = '[file all.zip, 7 B] (this model cannot read files of this type)';
+  const show = (body: JsonValue) =>
+    renderPrompts(prompts({ ...call, request, body }), true, { ...terminal, columns: 99 });
+  expect(show({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] })).toContain(`\n    ${text}\n`);
+  expect(show({ messages: [] })).toContain('\n    [file all.zip, 7 B]\n');
 });
 
 test('a line is wrapped at a terminal, and stays whole in a pipe', () => {

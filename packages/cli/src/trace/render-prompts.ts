@@ -1,6 +1,6 @@
 /** Prints the model calls of a turn for `gdn trace --prompt`: the request part by part, with authors, and the reply. */
 import type { CallPrompt, RebuiltMessage, RebuiltTool, TurnPrompts, UnsentCall } from '@goondan/runtime/history';
-import { shortTurnId } from '@goondan/runtime/internal';
+import { describeUnfit, shortTurnId } from '@goondan/runtime/internal';
 import type { ModelMessage, ModelReply } from '@goondan/types';
 import { harmlessLines, harmlessText } from '../harmless-text.ts';
 import { describePart } from '../history/describe-message.ts';
@@ -64,7 +64,7 @@ class PromptPage {
     );
     if (request.modelAuthor.kind !== 'agent') this.add(`model chosen by ${this.#author(request.modelAuthor)}`);
     this.#addVerdict(call);
-    this.#addMessages(request.messages, before?.request.messages ?? []);
+    this.#addMessages(request.messages, before?.request.messages ?? [], textOfBody(call));
     this.#addTools(request.tools, before?.request.tools ?? []);
     for (const { name, value, author } of request.params) {
       const shown = value === undefined ? 'not set' : JSON.stringify(value);
@@ -91,7 +91,7 @@ class PromptPage {
     this.add(`${colors.red('not exact')}  ${problems.map(({ message }) => harmlessText(message)).join('; ')}`);
   }
 
-  #addMessages(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[]): void {
+  #addMessages(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[], body: string): void {
     const same = countSame(messages, before);
     if (same > 0) this.add(this.terminal.colors.dim(`${firstOnes(same)} of the request before`));
     const rest = messages.slice(same);
@@ -99,7 +99,7 @@ class PromptPage {
     for (const [index, each] of rest.entries()) {
       if (left > 0 && index === FIRST_MESSAGES) this.#note(`${counted(left)} left out`);
       if (left > 0 && index >= FIRST_MESSAGES && index < FIRST_MESSAGES + left) continue;
-      this.#addMessage(each);
+      this.#addMessage(each, body);
     }
   }
 
@@ -116,11 +116,11 @@ class PromptPage {
     }
   }
 
-  #addMessage({ message, author, count }: RebuiltMessage): void {
+  #addMessage({ message, author, count }: RebuiltMessage, body: string): void {
     const { colors } = this.terminal;
     const role = message?.role ?? (count === undefined ? 'message' : counted(count));
     this.add(`${colors.cyan(harmlessText(role))}  ${this.#author(author)}`);
-    this.#addText(message === undefined ? '(not there any more)' : textOf(message));
+    this.#addText(message === undefined ? '(not there any more)' : textOf(message, body));
   }
 
   #addSchema({ outputAuthor, fields: { outputSchema } }: CallPrompt['request']): void {
@@ -183,8 +183,25 @@ function wrap(line: string, columns: number): string {
   return Bun.wrapAnsi(line, columns, { hard: true, trim: false });
 }
 
-function textOf({ content }: ModelMessage): string {
-  return typeof content === 'string' ? content : content.map(describePart).join('\n');
+function textOf({ content }: ModelMessage, body: string): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => unfitIn(part, body) ?? describePart(part)).join('\n');
+}
+
+/** Returns the text in place of a file, if the body has it: the provider does not take the file. */
+function unfitIn(part: Exclude<ModelMessage['content'], string>[number], body: string): string | undefined {
+  if (part.type !== 'image' && part.type !== 'file') return undefined;
+  const unfit = describeUnfit(part);
+  return body.includes(JSON.stringify(unfit).slice(1, -1)) ? unfit : undefined;
+}
+
+/** Returns the body as JSON if the request has files, and otherwise nothing, because a body may be long. */
+function textOfBody({ body, request }: CallPrompt): string {
+  const hasFiles = request.messages.some(
+    ({ message }) =>
+      Array.isArray(message?.content) && message.content.some(({ type }) => type === 'image' || type === 'file'),
+  );
+  return hasFiles && body !== undefined ? JSON.stringify(body) : '';
 }
 
 function describeReply({ finishReason, usage }: ModelReply): string {

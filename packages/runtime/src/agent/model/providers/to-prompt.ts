@@ -35,6 +35,7 @@ import type {
   UserPart,
 } from '@goondan/types';
 import { describeFile, digestOfReference, sourceOfPart } from '@goondan/types';
+import { describeUnfit } from '../../../files/describe-unfit.ts';
 import { isPictureType, sniffImageType } from '../../../files/detect-media-type.ts';
 import { toProviderName } from '../../tool/provider-tool-name.ts';
 import { filesIn } from '../../files/files-in.ts';
@@ -136,7 +137,7 @@ function nameUnfit<Message extends Extract<ModelMessage, { role: 'user' }>>(
   if (referencesIn(message).length === 0 || typeof message.content === 'string') return message;
   const { content } = message;
   const named = content.map((part): UserPart =>
-    part.type !== 'text' && isUnfit(part, files) ? { type: 'text', text: nameOf(part) } : part,
+    part.type !== 'text' && isUnfit(part, files) ? { type: 'text', text: describeUnfit(part) } : part,
   );
   return named.every((part, index) => part === content[index]) ? message : { ...message, content: named };
 }
@@ -155,10 +156,6 @@ function isFalsePicture({ data, mediaType }: ReturnType<typeof toFileData>): boo
 function placeOf(part: ReturnType<typeof convertContentPart>, files: PromptFiles): ResultFilePlace {
   if (part.type === 'text') return 'inside';
   return isFalsePicture(part) ? 'nowhere' : files.placeOfResult(part.mediaType);
-}
-
-function nameOf(part: ImagePart | FilePart): string {
-  return `${describeFile(part)} (this model cannot read files of this type)`;
 }
 
 function convertOnce(
@@ -205,7 +202,7 @@ function convertResult(part: ToolResultPart, files: PromptFiles, after: MessageO
     const place = placeOf(converted, files);
     if (converted.type === 'text' || place === 'inside') return converted;
     if (each.type === 'text') return each;
-    if (place === 'nowhere') return { type: 'text', text: nameOf(each) };
+    if (place === 'nowhere') return { type: 'text', text: describeUnfit(each) };
     after.push({ type: 'text', text: `A file of the result of ${named.toolName} (${part.toolCallId}):` }, converted);
     return { type: 'text', text: `${describeFile(each)} (in the next message)` };
   });
