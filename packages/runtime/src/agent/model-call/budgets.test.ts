@@ -104,6 +104,11 @@ describe('Y-04 a budget of tokens counts everything that was reserved', () => {
       (request) => (request.onDelta?.({ type: 'text', text: 'y' }), refuse()),
       true,
     ],
+    [
+      'for a call that breaks off',
+      () => Promise.reject(new GoondanError('E_MODEL_FAILED', 'It broke off.', { failure: 'broken-off' })),
+      true,
+    ],
     ['for an answer without counts', () => Promise.resolve(reply), true],
     ['but not for a call that the provider refused', refuse, false],
   ];

@@ -81,7 +81,7 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
   };
   const reply = await turn.effects.perform({ key, kind: 'model', asked }, async () => {
     const replied = await turn.agent.activity.effect(() =>
-      countCall(turn, call, span, (onOutput) => askModel(turn, call, { ...request, onSent, onOutput })),
+      countCall(turn, call, span, (onBegun) => askModel(turn, call, { ...request, onSent, onBegun })),
     );
     if (watched !== undefined && extension === undefined) noteCacheLoss(turn, call, watched, replied, span);
     return replied;
@@ -103,26 +103,26 @@ function paidFor({ agent }: RunningTurn, { modelRef, extension }: ModelCall): Pa
 }
 
 /**
- * Makes a call when its reservations have begun, and settles them. `onOutput` notes that the model has begun to answer. The
- * wait is outside of the time limits of the call.
+ * Makes a call when its reservations have begun, and settles them. `onBegun` notes that the model may have begun to answer.
+ * The wait is outside of the time limits of the call.
  */
 async function countCall(
   turn: RunningTurn,
   call: ModelCall,
   span: ChainSpan | undefined,
-  make: (onOutput: () => void) => Promise<ModelReply>,
+  make: (onBegun: () => void) => Promise<ModelReply>,
 ): Promise<ModelReply> {
   const { reservations } = call;
   const wait = watchWait(turn, call, span);
   const reserved = await reservations?.begin(wait.began).finally(wait.ended);
   if (reserved !== undefined) span?.reserved?.(reserved);
-  let hasOutput = false;
+  let hasBegun = false;
   try {
-    const reply = await make(() => (hasOutput = true));
+    const reply = await make(() => (hasBegun = true));
     reservations?.settle(reply.usage.totalTokens > 0 ? reply.usage : undefined);
     return reply;
   } catch (error) {
-    reservations?.settle(!hasOutput && isRefusal(error) ? NO_USAGE : undefined);
+    reservations?.settle(!hasBegun && isRefusal(error) ? NO_USAGE : undefined);
     throw error;
   }
 }
@@ -156,9 +156,9 @@ function watchWait({ agent, turnId, spanIds }: RunningTurn, call: ModelCall, spa
 /** The codes of calls that the provider refused, or that were not sent. */
 const refusals = ['E_MODEL_FAILED', 'E_MODEL_AUTH', 'E_MODEL_CONTEXT', 'E_MODEL_FILE', 'E_MODEL_KEY'];
 
-/** Returns true if the provider refused the call. Any other failure may have used tokens. */
+/** Returns true if the provider refused the call before it began. Any other failure may have used tokens. */
 function isRefusal(error: unknown): boolean {
-  return refusals.includes(toTurnError(error).code ?? '');
+  return refusals.includes(toTurnError(error).code ?? '') && modelFailureOf(error) !== 'broken-off';
 }
 
 interface BuiltRequest extends Pick<ModelRequest, 'messages' | 'tools' | 'params' | 'outputSchema' | 'stableCount'> {
@@ -258,7 +258,7 @@ function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sen
 async function askModel(
   turn: RunningTurn,
   { step, extension }: ModelCall,
-  { modelRef, onOutput, ...request }: BuiltRequest & Pick<ModelRequest, 'onSent'> & { readonly onOutput: () => void },
+  { modelRef, ...request }: BuiltRequest & Pick<ModelRequest, 'onSent'> & { readonly onBegun: () => void },
 ): Promise<ModelReply> {
   const { agent, turnId } = turn;
   const model = await agent.plan.openModel(modelRef);
@@ -277,7 +277,7 @@ async function askModel(
       },
       turnId,
       onDelta: (delta) => {
-        onOutput();
+        request.onBegun();
         // A call by a layer is not streamed. A model may keep writing after its deadline; those deltas are dropped.
         if (step !== undefined && extension === undefined && !run.isOver) turn.deltas.streaming(step, delta);
       },

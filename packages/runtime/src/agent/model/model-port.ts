@@ -26,6 +26,8 @@ export interface ModelRequest {
   onDelta(delta: ModelDelta): void;
   /** Called with the request as it is sent. If a model never calls it, its requests cannot be reconstructed later. */
   onSent?(sent: SentRequest): void;
+  /** Called when the provider may have begun to answer: a call that fails after this may have used tokens. */
+  onBegun?(): void;
 }
 
 /**

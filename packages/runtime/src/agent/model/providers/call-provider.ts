@@ -45,9 +45,10 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'hasFiles' |
  */
 export async function callProvider(request: ModelRequest, call: ProviderCall): Promise<ModelReply> {
   const { name: provider, label, modelId: model, settings } = call;
-  const watch = watchCall(call, settings.deadlines, request.signal, (body) =>
-    request.onSent?.({ provider, package: call.package, model, body, settings: call.shape }),
-  );
+  const watch = watchCall(call, settings.deadlines, request.signal, {
+    onSent: (body) => request.onSent?.({ provider, package: call.package, model, body, settings: call.shape }),
+    onBegun: () => request.onBegun?.(),
+  });
   const listener = guardListener(request);
   const reading = { provider, label, signal: watch.signal, onDelta: listener.onDelta };
   const readReply = async (made: LanguageModelV4, options: LanguageModelV4CallOptions) => {

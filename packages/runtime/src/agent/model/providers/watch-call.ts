@@ -4,17 +4,25 @@
  * provider's pings count too.
  */
 import { GoondanError } from '@goondan/types';
+import { readField } from '../../../json/read-field.ts';
 import { unlessAborted } from '../../../ports/unless-aborted.ts';
 import type { Fetch } from '../model-port.ts';
 import type { ProviderCall } from './call-provider.ts';
 import type { CallSettings } from './read-provider-options.ts';
 
-/** `signal`: the caller's signal. `onSent`: called with the request body when the request is sent. */
+interface CallListener {
+  /** Called with the request body when the request is sent. */
+  onSent?(body: string): void;
+  /** Called when the provider may have begun to answer. */
+  onBegun?(): void;
+}
+
+/** `signal`: the caller's signal. */
 export function watchCall(
   { clock, fetch: send, label }: Pick<ProviderCall, 'clock' | 'fetch' | 'label'>,
   deadlines: CallSettings['deadlines'],
   signal: AbortSignal,
-  onSent?: (body: string) => void,
+  listener: CallListener = {},
 ) {
   const controller = new AbortController();
   const end = (reason: unknown) => controller.abort(reason);
@@ -43,10 +51,14 @@ export function watchCall(
     // could end the call before our deadlines do.
     const answer = send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
     // The request was already sent, so the listener does not delay it.
-    if (typeof init?.body === 'string') onSent?.(init.body);
-    const response = await answer;
+    if (typeof init?.body === 'string') listener.onSent?.(init.body);
+    const response = await answer.catch((error: unknown) => {
+      if (!isUnconnected(error)) listener.onBegun?.();
+      throw error;
+    });
     hear();
     accepted = response.ok;
+    if (accepted) listener.onBegun?.();
     if (accepted && response.headers.get('content-type')?.includes('text/html')) throw await webPage(response, label);
     return hearBody(response, hear);
   };
@@ -70,6 +82,14 @@ export function watchCall(
       end(new Error('The call is over.'));
     },
   };
+}
+
+const unconnected =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EPROTO|ERR_TLS_|CERT_|UNABLE_TO_|.*SELF_SIGNED)/;
+
+/** Returns true if `fetch` failed before it had a connection. After any other failure, the provider may have the request. */
+function isUnconnected(error: unknown): boolean {
+  return unconnected.test(String(readField(error, 'code')));
 }
 
 /** Returns an equal response that calls `hear` for each chunk of its body. */
