@@ -36,6 +36,12 @@ describe('the cost of tokens', () => {
     expect(findPrice(prices, { provider: 'openai', model: 'large' })).toBeUndefined();
   });
 
+  test('Y-04 no call earns money, whichever parts its provider reports', () => {
+    const few = { inputTokens: 5, outputTokens: 3, totalTokens: 8 };
+    expect(priceOf({ ...few, cachedInputTokens: 1_000_000 }, { ...large, cacheRead: 0 })).toBe(60 / 1_000_000);
+    expect(priceOf({ ...few, reasoningTokens: 1_000_000 }, { ...large, reasoning: 0 })).toBe(20 / 1_000_000);
+  });
+
   test('the highest price covers every split of the tokens', () => {
     expect(highestPriceOf(used, large)).toBe(5 + 2);
     expect(highestPriceOf(used, { ...large, reasoning: 30 })).toBe(5 + 3);

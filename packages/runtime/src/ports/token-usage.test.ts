@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { TokenUsage } from '@goondan/types';
-import { NO_USAGE, sumUsage, usageSince } from './token-usage.ts';
+import { NO_USAGE, soundUsage, sumUsage, usageSince } from './token-usage.ts';
 
 const plain: TokenUsage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
 const cached: TokenUsage = {
@@ -23,4 +23,21 @@ test('counts that neither side has stay absent', () => {
 
 test('the difference undoes the sum', () => {
   expect(usageSince(plain, sumUsage(plain, cached))).toEqual(cached);
+});
+
+test('Y-04 parts of the counts of a provider are not more than their whole', () => {
+  expect(soundUsage(cached)).toEqual(cached);
+  const parts = { cachedInputTokens: 7, cacheWriteTokens: 7, reasoningTokens: 1e9 };
+  expect(soundUsage({ ...plain, ...parts })).toEqual({
+    ...plain,
+    cachedInputTokens: 7,
+    cacheWriteTokens: 3,
+    reasoningTokens: 2,
+  });
+});
+
+test.each([1e13, 1e19, 1e300, Infinity, NaN])('Y-04 a reply with a count of %p has no counts', (count) => {
+  expect(soundUsage({ ...plain, inputTokens: count })).toEqual(NO_USAGE);
+  expect(soundUsage({ ...plain, totalTokens: count })).toEqual(NO_USAGE);
+  expect(soundUsage({ ...plain, cachedInputTokens: count })).toEqual(plain);
 });

@@ -1,4 +1,4 @@
-/** Sums and differences of token counts. A count that is absent on both sides stays absent. */
+/** Checks, sums and differences of token counts. A count that is absent on both sides stays absent. */
 import type { TokenUsage } from '@goondan/types';
 import type { TurnUsage } from './turn-outcome.ts';
 
@@ -6,6 +6,41 @@ export const NO_USAGE: Readonly<TokenUsage> = { inputTokens: 0, outputTokens: 0,
 
 /** The counts that a provider may leave out. */
 const optionalCounts = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+
+/** The highest count of one reply that is believed. Sums of millions of such counts are exact, and fit into every store. */
+const MOST_TOKENS = 1e12;
+
+/**
+ * Makes the counts of a reply whole numbers from 0, because wrong counts must not undo limits and sums. Parts are not more
+ * than their whole. Returns `NO_USAGE`, as for a reply without counts, if a count cannot be believed.
+ */
+export function soundUsage(usage: TokenUsage): TokenUsage {
+  const { inputTokens, outputTokens, totalTokens } = usage;
+  if (![inputTokens, outputTokens, totalTokens].every(isCredible)) return NO_USAGE;
+  const input = toCount(inputTokens);
+  const output = toCount(outputTokens);
+  const sound: TokenUsage = {
+    inputTokens: input,
+    outputTokens: output,
+    totalTokens: Math.max(toCount(totalTokens), input + output),
+  };
+  const left = { cachedInputTokens: input, cacheWriteTokens: input, reasoningTokens: output };
+  for (const name of optionalCounts) {
+    const count = usage[name];
+    if (!isCredible(count)) continue;
+    sound[name] = Math.min(toCount(count), left[name]);
+    if (name === 'cachedInputTokens') left.cacheWriteTokens -= sound[name];
+  }
+  return sound;
+}
+
+function isCredible(count: unknown): count is number {
+  return typeof count === 'number' && count <= MOST_TOKENS;
+}
+
+function toCount(count: number): number {
+  return count > 0 ? Math.round(count) : 0;
+}
 
 export function sumUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   return combine(one, other, (count, more) => count + more);

@@ -4,7 +4,7 @@ import { defined } from '../../json/defined.ts';
 import { hideBytesInParts } from '../../json/hide-bytes.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
-import { NO_USAGE } from '../../ports/token-usage.ts';
+import { NO_USAGE, soundUsage } from '../../ports/token-usage.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { isObjectSchema } from '../output/finish-tool.ts';
@@ -119,7 +119,8 @@ async function countCall(
   let hasBegun = false;
   try {
     const reply = await make(() => (hasBegun = true));
-    reservations?.settle(reply.usage.totalTokens > 0 ? reply.usage : undefined);
+    const { inputTokens, outputTokens } = reply.usage;
+    reservations?.settle(inputTokens + outputTokens > 0 ? reply.usage : undefined);
     return reply;
   } catch (error) {
     reservations?.settle(!hasBegun && isRefusal(error) ? NO_USAGE : undefined);
@@ -288,7 +289,9 @@ async function askModel(
   const problem = problemWithModelReply(reply);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
   // Safe: problemWithModelReply has just checked the reply.
-  return maskReply(agent.files.takeReply(reply as ModelReply), agent.mask);
+  const given = reply as ModelReply;
+  // A model in code may count anything.
+  return maskReply(agent.files.takeReply({ ...given, usage: soundUsage(given.usage) }), agent.mask);
 }
 
 /** Adds a code to a model's error if it has none. Keeps `retryable` and `failure`. */

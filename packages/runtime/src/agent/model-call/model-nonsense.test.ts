@@ -83,3 +83,10 @@ describe('a model that answers nonsense', () => {
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hello']);
   });
 });
+
+test('Y-04 counts that nobody believes are not stored', async () => {
+  const content = [{ type: 'text' as const, text: 'yes' }];
+  const huge = { ...usage, inputTokens: 1e19, cachedInputTokens: -1 };
+  const agent = await scriptedAgent({ model: modelSaying({ content, finishReason: 'stop', usage: huge }) });
+  expect((await agent.say('go')).usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+});

@@ -1,6 +1,8 @@
 /** Builds the reply from a provider's complete answer: its parts, the finish reason and the usage. */
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { GoondanError, type AssistantPart, type ModelReply, type TokenUsage } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
+import { soundUsage } from '../../../ports/token-usage.ts';
 
 export interface ProviderAnswer {
   readonly content: readonly AssistantPart[];
@@ -40,25 +42,16 @@ function incomplete(message: string): GoondanError {
 }
 
 function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {
-  const inputTokens = toCount(usage?.inputTokens.total) ?? 0;
-  const outputTokens = toCount(usage?.outputTokens.total) ?? 0;
-  const cachedInputTokens = toCount(usage?.inputTokens.cacheRead);
-  const cacheWriteTokens = toCount(usage?.inputTokens.cacheWrite);
-  const reasoningTokens = toCount(usage?.outputTokens.reasoning);
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens,
-    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
-  };
-}
-
-/** Makes a whole number from 0 of a count, because a wrong one of a provider must not undo limits and sums. */
-function toCount(count: number | undefined): number | undefined {
-  if (count === undefined) return undefined;
-  return Number.isFinite(count) && count > 0 ? Math.round(count) : 0;
+  return soundUsage({
+    inputTokens: usage?.inputTokens.total ?? 0,
+    outputTokens: usage?.outputTokens.total ?? 0,
+    totalTokens: 0,
+    ...defined({
+      cachedInputTokens: usage?.inputTokens.cacheRead,
+      cacheWriteTokens: usage?.inputTokens.cacheWrite,
+      reasoningTokens: usage?.outputTokens.reasoning,
+    }),
+  });
 }
 
 function toResponse(response: ProviderAnswer['response']): Pick<ModelReply, 'response'> {
