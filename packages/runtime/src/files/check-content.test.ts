@@ -15,3 +15,13 @@ test('Y-02 the address of a picture stays as it is', () => {
   const part = { type: 'image', image: 'HTTPS://example.com/cat.png', mediaType: 'image/png' } as const;
   expect(checkContent([part], limits)).toEqual([part]);
 });
+
+test.each([
+  { type: 'text', text: 'Hi' },
+  { type: 'image', image: 'https://example.com/cat.png' },
+  { type: 'file', data: 'https://example.com/a.txt', mediaType: 'text/plain' },
+])('Y-02 a stranger cannot replace parts of the request to the provider: $type', (part) => {
+  const sent = [{ ...part, providerOptions: { openaiCompatible: { type: 'image_url' } } }];
+  expect(() => checkContent(sent, limits)).toThrow(/content\[0\] has the unknown field "providerOptions"/);
+  expect(checkContent(sent, limits, 'agent') as unknown).toEqual(sent);
+});

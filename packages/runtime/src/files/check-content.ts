@@ -1,5 +1,5 @@
 /**
- * Checks the parts of an input from outside, and their sizes, before anything of them is stored. It decodes nothing, so
+ * Checks the parts of an input, and their sizes, before anything of them is stored. It decodes nothing, so
  * that a refused input costs little.
  */
 import { type ContentPart, describeFile, GoondanError, sourceOfPart } from '@goondan/types';
@@ -18,12 +18,21 @@ export const MOST_FILES_FULL = 2;
 const LONGEST_NAME = 255;
 const LONGEST_URL = 4_096;
 
-/** Returns a frozen copy of the parts. **Errors** — `E_FILE_INVALID`, `E_FILE_SIZE`, which name the part. */
-export function checkContent(content: unknown, limits: FileLimits): readonly ContentPart[] {
+/**
+ * Returns a frozen copy of the parts. `providerOptions` can replace a whole part in the request to the provider, so only
+ * agents may set them. **Errors** — `E_FILE_INVALID`, `E_FILE_SIZE`, which name the part.
+ */
+export function checkContent(
+  content: unknown,
+  limits: FileLimits,
+  from: 'outside' | 'agent' = 'outside',
+): readonly ContentPart[] {
   if (!Array.isArray(content)) throw invalid('`content` is not a list of parts');
   if (content.length > MOST_PARTS)
     throw invalid(`\`content\` has ${content.length} parts; at most ${MOST_PARTS} are allowed`);
-  const parts = content.map((part: unknown, index) => checkPart(part, `content[${index}]`));
+  const parts = content.map((part: unknown, index) =>
+    checkPart(part, `content[${index}]`, from === 'agent' ? ['providerOptions'] : []),
+  );
   checkSizes(parts, limits);
   return Object.freeze(parts);
 }
@@ -59,12 +68,12 @@ function nameOf(part: ContentPart): string {
   return part.filename === undefined ? 'A file' : `The file ${JSON.stringify(part.filename)}`;
 }
 
-function checkPart(part: unknown, place: string): ContentPart {
+function checkPart(part: unknown, place: string, more: readonly string[]): ContentPart {
   if (!isPlainObject(part)) throw invalid(`${place} is not an object`);
   const { type, text, image, data, mediaType, filename, size } = part;
   if (type === 'text') {
     if (typeof text !== 'string') throw invalid(`${place}.text is not a text`);
-    return copyPart(part, place, ['type', 'text', 'providerOptions']);
+    return copyPart(part, place, ['type', 'text', ...more]);
   }
   if (type !== 'image' && type !== 'file') throw invalid(`${place}.type is not one of text, image, file`);
   const field = type === 'image' ? 'image' : 'data';
@@ -84,7 +93,7 @@ function checkPart(part: unknown, place: string): ContentPart {
   if (read.kind === 'url' && source.length > LONGEST_URL) {
     throw invalid(`${place}.${field} is a URL of more than ${LONGEST_URL} characters`);
   }
-  const known = ['type', field, 'mediaType', 'filename', 'size', 'providerOptions'];
+  const known = ['type', field, 'mediaType', 'filename', 'size', ...more];
   const typed = type === 'file' && mediaType === undefined ? { ...part, mediaType: 'application/octet-stream' } : part;
   return copyPart(typed, place, known);
 }

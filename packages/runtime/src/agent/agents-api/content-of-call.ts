@@ -10,7 +10,7 @@ export function withContent<Params extends Pick<AgentSend, 'content' | 'files'>>
   { files, ...params }: Params,
 ): Params {
   const { agent } = turn;
-  const given = params.content === undefined ? [] : checkContent(params.content, agent.plan.policy);
+  const given = params.content === undefined ? [] : checkContent(params.content, agent.plan.policy, 'agent');
   const content = agent.files.takeContent([...given, ...findFiles(turn, files ?? [])]);
   // Safe: only `files` is left out, which is optional.
   return { ...params, ...(content.length > 0 && { content }) } as Params;

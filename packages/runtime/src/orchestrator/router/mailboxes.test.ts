@@ -165,7 +165,7 @@ test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not
     source: { kind: 'cli', name: `client ${secret}` },
     input: secret,
     content: [
-      { type: 'text', text: secret, providerOptions: { openai: { note: secret } } },
+      { type: 'text', text: secret },
       { type: 'image', image: `https://example.com/?key=${secret}`, filename: `${secret}.png` },
       { type: 'file', data: `http://${secret}.example.com/`, mediaType: 'text/plain' },
       { type: 'file', data: bytes, mediaType: 'text/plain' },
@@ -178,13 +178,22 @@ test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not
   expect(kept).toMatchObject({
     source: { kind: 'cli', name: 'client ***' },
     content: [
-      { text: '***', providerOptions: { openai: { note: '***' } } },
+      { text: '***' },
       { image: 'https://example.com/?key=***', filename: '***.png' },
       { data: 'http://***.example.com/' },
       { data: fileReferenceOf(sha256(secret)) },
     ],
     output: { schema: { type: 'object', properties: { '***': { const: '***' } } }, retries: 1 },
   });
+  const part = { type: 'text' as const, text: 'Hi', providerOptions: { openai: { note: secret } } };
+  await swarm.accept(at, { ...fakeEvent('sent'), source: { kind: 'agent', name: 'b' }, content: [part] }, false);
+  expect(await journal.pending(at)).toMatchObject([
+    {},
+    { content: [{ text: 'Hi', providerOptions: { openai: { note: '***' } } }] },
+  ]);
+  // Only agents may set them.
+  const strange = swarm.accept(at, { ...fakeEvent('strange'), content: [part] }, false);
+  expect(await strange.catch((error: unknown) => error)).toMatchObject({ code: 'E_FILE_INVALID' });
   // A schema that needs the masked number is refused before anything is stored.
   const numbered = { ...fakeEvent('two'), output: { schema: { type: 'number', minimum: 87654321 } } };
   expect(await swarm.accept(at, numbered, false).catch((error: unknown) => error)).toMatchObject({

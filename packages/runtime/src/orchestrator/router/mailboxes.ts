@@ -155,7 +155,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   #checkContent({ agentName }: AgentAddress, event: AgentEvent): AgentEvent {
     if (event.content === undefined) return event;
     const { content, ...others } = event;
-    const checked = checkContent(content, fileLimitsOf(this.#deps.currentPlan.value, agentName));
+    const from = event.source.kind === 'agent' ? 'agent' : 'outside';
+    const checked = checkContent(content, fileLimitsOf(this.#deps.currentPlan.value, agentName), from);
     return checked.length === 0 ? others : { ...others, content: checked };
   }
 
