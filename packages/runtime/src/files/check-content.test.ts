@@ -25,3 +25,22 @@ test.each([
   expect(() => checkContent(sent, limits)).toThrow(/content\[0\] has the unknown field "providerOptions"/);
   expect(checkContent(sent, limits, 'agent') as unknown).toEqual(sent);
 });
+
+test('Y-02 a media type is type/subtype', () => {
+  const check = (part: object) => () => checkContent([{ type: 'file', data: 'aGVsbG8=', ...part }], limits);
+  for (const mediaType of ['text/plain', 'image/svg+xml', 'text/plain; charset="utf-8"', 'image/*']) {
+    expect(check({ mediaType })()).toMatchObject([{ mediaType }]);
+  }
+  for (const mediaType of [
+    'text',
+    'text/',
+    'a b/c',
+    'text/plain\r\nX: 1',
+    'text/plain;\n',
+    `text/${'p'.repeat(255)}`,
+  ]) {
+    expect(check({ mediaType })).toThrow('content[0].mediaType is not a media type');
+  }
+  expect(check({ data: 'data:,hello' })).not.toThrow();
+  expect(check({ data: 'data:my words,hello' })).toThrow('content[0].data is a data URL with a wrong media type');
+});

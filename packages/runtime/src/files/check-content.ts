@@ -79,7 +79,7 @@ function checkPart(part: unknown, place: string, more: readonly string[]): Conte
   const field = type === 'image' ? 'image' : 'data';
   const source = type === 'image' ? image : data;
   if (typeof source !== 'string' || source === '') throw invalid(`${place}.${field} is not a text`);
-  if (mediaType !== undefined && !isShortText(mediaType)) throw invalid(`${place}.mediaType is not a media type`);
+  if (mediaType !== undefined && !isMediaType(mediaType)) throw invalid(`${place}.mediaType is not a media type`);
   if (filename !== undefined && !isShortText(filename)) {
     throw invalid(`${place}.filename is not a text of 1 to ${LONGEST_NAME} characters`);
   }
@@ -87,6 +87,9 @@ function checkPart(part: unknown, place: string, more: readonly string[]): Conte
     throw invalid(`${place}.size is not a number`);
   const read = readSource(source);
   if (read.kind === 'malformed') throw invalid(`${place}.${field} ${read.problem}`);
+  if (read.kind === 'bytes' && read.mediaType !== undefined && !isMediaType(read.mediaType)) {
+    throw invalid(`${place}.${field} is a data URL with a wrong media type`);
+  }
   if (read.kind === 'url' && !/^https?:/i.test(source)) {
     throw invalid(`${place}.${field} is a URL that begins neither with http: nor with https:`);
   }
@@ -105,6 +108,11 @@ function copyPart(part: object, place: string, known: readonly string[]): Conten
   const refuse = ({ message }: NotJson) => invalid(`${place}: ${message}`);
   // Safe: the type and the fields were checked by the caller.
   return copyJsonObject(part, { freeze: true, omitUndefined: true, refuse }) as unknown as ContentPart;
+}
+
+/** Returns true for `type/subtype`, with or without parameters. */
+function isMediaType(value: unknown): boolean {
+  return isShortText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+*-]+ *(;[\x20-\x7e]*)?$/.test(value);
 }
 
 function isShortText(value: unknown): value is string {

@@ -206,6 +206,20 @@ test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not
   });
 });
 
+test.each([
+  { type: 'file' as const, data: 'aGVsbG8=', mediaType: 'text/canary-12345678' },
+  { type: 'image' as const, image: 'data:text/canary-12345678;base64,aGVsbG8=' },
+])('Y-02 a secret in the media type of a part does not reach the inbox: $type', async (part) => {
+  const fake = await openFakeSwarm(async () => 'done', { secrets: ['canary-12345678'] });
+  removeLater(fake);
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const accepted = fake.swarm.accept(at, { ...fakeEvent('one'), content: [part] }, false);
+  expect(await accepted.catch((error: unknown) => error)).toMatchObject({
+    code: 'E_FILE_INVALID',
+    message: 'The input cannot be taken: the media type of content[0] is a secret of the swarm, so it is not kept.',
+  });
+});
+
 test('Y-02 a reference to bytes that are not stored is refused, and nothing is accepted', async () => {
   const fake = await openFakeSwarm(async () => 'done');
   removeLater(fake);

@@ -304,14 +304,21 @@ function maskPart(part: ContentPart, mask: Mask, index: number): ContentPart {
   // Safe: options are JSON, and masking an object returns an object.
   const options = providerOptions && { providerOptions: maskJson(providerOptions, mask) as typeof providerOptions };
   if (part.type === 'text') return { ...part, ...options, text: mask(part.text) };
+  const refuse = (what: string, suggestion: string) => {
+    const message = `The input cannot be taken: the ${what} of content[${index}] is a secret of the swarm, so it is not kept.`;
+    return new GoondanError('E_FILE_INVALID', message, { suggestion });
+  };
   const name = part.filename === undefined ? {} : { filename: mask(part.filename) };
   const named = { ...part, ...options, ...name };
-  if (readSource(sourceOfPart(part)).kind !== 'url') return named;
-  const url = mask(sourceOfPart(named));
-  if (readSource(url).kind !== 'url') {
-    const message = `The input cannot be taken: the URL of content[${index}] is a secret of the swarm, so it is not kept.`;
-    throw new GoondanError('E_FILE_INVALID', message, { suggestion: 'Send the bytes of the file instead.' });
+  const source = readSource(sourceOfPart(part));
+  // A masked media type would be none.
+  const types = [part.mediaType, source.kind === 'bytes' ? source.mediaType : undefined];
+  if (types.some((type) => type !== undefined && mask(type) !== type)) {
+    throw refuse('media type', 'Leave it out: it is detected.');
   }
+  if (source.kind !== 'url') return named;
+  const url = mask(sourceOfPart(named));
+  if (readSource(url).kind !== 'url') throw refuse('URL', 'Send the bytes of the file instead.');
   return named.type === 'image' ? { ...named, image: url } : { ...named, data: url };
 }
 
