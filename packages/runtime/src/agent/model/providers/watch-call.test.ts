@@ -78,6 +78,19 @@ test('the total time ends a call that is never silent', async () => {
   expect(String(call.signal.reason)).toContain('longer than 1 s in all');
 });
 
+test('Y-04 an answer without end is not read to its end', async () => {
+  const chunk = new Uint8Array(16 * 1024 * 1024);
+  let sent = 0;
+  const body = new ReadableStream({ pull: (to) => (sent++ < 20 ? to.enqueue(chunk) : to.close()) });
+  const { call } = watch(() => new Response(body));
+  const { body: heard } = await call.fetch('http://x.example');
+  const read = heard === null ? undefined : heard.pipeTo(new WritableStream());
+  const error = { code: 'E_MODEL_REPLY', message: 'some/model answered with more than 134217728 bytes.' };
+  expect(await failureOf(Promise.resolve(read))).toMatchObject(error);
+  expect(call.signal.reason).toMatchObject(error);
+  expect(sent).toBeLessThan(20);
+});
+
 describe('the end of a call', () => {
   test('the caller’s abort reason becomes the call’s', async () => {
     const { call, caller } = watch();

@@ -1,6 +1,6 @@
 /**
- * Watches one model call. The call ends when the caller's signal aborts, when no byte arrives for too long, or when the
- * total time is over. In each case the HTTP request is aborted. The bytes are watched inside `fetch`, so that a
+ * Watches one model call. The call ends when the caller's signal aborts, when no byte arrives for too long, when the
+ * total time is over, or when the answer has too many bytes. In each case the HTTP request is aborted. The bytes are watched inside `fetch`, so that a
  * provider's pings count too.
  */
 import { GoondanError } from '@goondan/types';
@@ -9,6 +9,9 @@ import { unlessAborted } from '../../../ports/unless-aborted.ts';
 import type { Fetch } from '../model-port.ts';
 import type { ProviderCall } from './call-provider.ts';
 import type { CallSettings } from './read-provider-options.ts';
+
+/** The maximum number of bytes of one answer. Each token of a stream takes some hundred bytes. */
+const MOST_BYTES = 128 * 1024 * 1024;
 
 interface CallListener {
   /** Called with the request body when the request is sent. */
@@ -32,8 +35,14 @@ export function watchCall(
 
   let accepted = false;
   let heardAt = clock.elapsed();
-  const hear = () => {
+  let heardBytes = 0;
+  const hear = (bytes = 0) => {
     heardAt = clock.elapsed();
+    heardBytes += bytes;
+    if (heardBytes <= MOST_BYTES) return;
+    const error = tooLong(label);
+    end(error);
+    throw error;
   };
 
   const callOffTotal = clock.after(deadlines.totalMs, () =>
@@ -59,8 +68,9 @@ export function watchCall(
     hear();
     accepted = response.ok;
     if (accepted) listener.onBegun?.();
-    if (accepted && response.headers.get('content-type')?.includes('text/html')) throw await webPage(response, label);
-    return hearBody(response, hear);
+    const heard = hearBody(response, hear);
+    if (accepted && response.headers.get('content-type')?.includes('text/html')) throw await webPage(heard, label);
+    return heard;
   };
 
   return {
@@ -92,12 +102,12 @@ function isUnconnected(error: unknown): boolean {
   return unconnected.test(String(readField(error, 'code')));
 }
 
-/** Returns an equal response that calls `hear` for each chunk of its body. */
-function hearBody(response: Response, hear: () => void): Response {
+/** Returns an equal response that calls `hear` for each chunk of its body, and fails if `hear` throws. */
+function hearBody(response: Response, hear: (bytes: number) => void): Response {
   if (response.body === null) return response;
   const heard = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      hear();
+      hear(chunk.byteLength);
       controller.enqueue(chunk);
     },
   });
@@ -113,6 +123,12 @@ async function webPage(response: Response, label: string): Promise<GoondanError>
   const page = (await response.text()).slice(0, 200);
   return new GoondanError('E_MODEL_REPLY', `${label} answered with a web page: ${page}`, {
     suggestion: "Check the Model's endpoint: most end in /v1.",
+    failure: 'format',
+  });
+}
+
+function tooLong(label: string): GoondanError {
+  return new GoondanError('E_MODEL_REPLY', `${label} answered with more than ${MOST_BYTES} bytes.`, {
     failure: 'format',
   });
 }
