@@ -206,7 +206,7 @@ test('Y-02 logs are searched for lost bytes only if the lists of uses are gone',
   expect(read.filter((path) => path.startsWith(conversation))).toEqual([]);
   await disk.removeFolder(`${workspace}/blobs`);
   expect(await blobs.findLost()).toMatchObject([{ conversation: 'conformance~one', digest, problem: 'missing' }]);
-  // A backup does not read its copy again, unless something shows that there were files.
+  // A restore does not read its copy again, unless something shows that there were files: the backup did so.
   const place = { fs: disk, workspace, readDigest: async () => undefined };
   expect(await findLostFiles(place)).toEqual([]);
   await makeFolders(disk, workspace, `${workspace}/blobs`);

@@ -20,7 +20,7 @@ export async function findLostCopies({ fs, workspace }: BackupSource, writer: Ba
     if (digestOf(digest) === undefined) await copy(digest);
     return digestOf(digest);
   };
-  const lost = await findLostFiles({ fs, workspace: writer.root, readDigest, original: workspace });
+  const lost = await findLostFiles({ fs, workspace: writer.root, readDigest, original: workspace, isThorough: true });
   return lost.map(describeLostFile);
 }
 
