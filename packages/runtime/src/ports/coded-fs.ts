@@ -10,6 +10,7 @@ export function codedFs(fs: Fs): Fs {
   return {
     read: (path, from, length) => reading(path, fs.read(path, from, length)),
     stat: (path) => reading(path, fs.stat(path)),
+    isLink: (path) => reading(path, fs.isLink(path)),
     list: (path) => reading(path, fs.list(path)),
     makeFolder: (path) => writing(path, fs.makeFolder(path)),
     openFile: async (path) => codedFile(path, await writing(path, fs.openFile(path))),

@@ -18,6 +18,7 @@ import {
   fsync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -88,6 +89,8 @@ export interface Fs {
    * `identity` changes when another file gets this name. The time may have the resolution of a tick of the system.
    */
   stat(path: string): Promise<FileStat | undefined>;
+  /** Returns true if the name is a symbolic link. `stat` and `list` follow it. */
+  isLink(path: string): Promise<boolean>;
   /** Lists the names in a folder, in no particular order; `undefined` when the folder does not exist. */
   list(path: string): Promise<string[] | undefined>;
   /** Makes one folder; its parent must exist. Does nothing when the folder exists. */
@@ -133,6 +136,7 @@ export const systemFs: Fs = {
     const stat = statSync(path, { throwIfNoEntry: false });
     return stat && { size: stat.size, identity: `${stat.dev}:${stat.ino}`, changedAt: stat.ctimeMs };
   },
+  isLink: async (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
   list: async (path) => unlessMissing(() => readdirSync(path)),
   async makeFolder(path) {
     try {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, digestOfReference, fileReferenceOf } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import type { Fs } from '../../ports/fs.ts';
+import { newUuid } from '../../ports/ids.ts';
 import { eventOf } from '../../testing/conformance/conformance.ts';
 import { type Journal, openJournal } from '../../workspace/journal/journal.ts';
 import { findLostFiles } from '../../workspace/blobs/find-lost-files.ts';
@@ -310,7 +311,7 @@ describe('Y-02 a sweep', () => {
     // The deletion of this conversation was interrupted after its use was marked as named.
     const gone = await opened.blobs.put(at('gone'), bytesOf('dog'));
     await opened.blobs.named(at('gone'), [gone]);
-    await disk.createNew(`${workspace}/blobs/data/.draft`, new Uint8Array([1]));
+    await disk.createNew(`${workspace}/blobs/data/.${newUuid()}`, new Uint8Array([1]));
     await opened.admin.sweep();
     expect(await storedOn(disk)).toEqual([sha256(bytesOf('cat'))]);
     expect(await disk.list(`${workspace}/blobs/data`)).toHaveLength(1);
@@ -338,5 +339,43 @@ describe('Y-02 a sweep', () => {
     }
     await opened.admin.sweep();
     expect(await disk.list(`${workspace}/blobs/data`)).toEqual([sha256(bytesOf('cat'))]);
+  });
+
+  test.each([
+    ['all uses', uses],
+    ['the uses of one conversation', `${uses}/conformance~one`],
+  ])('finds %s again that were lost, in the logs and in the inbox', async (_, folder) => {
+    const disk = SimulatedDisk.empty();
+    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+    const opened = await open(disk, 1);
+    const conversation = `${workspace}/instances/conformance~one`;
+    await makeFolders(disk, workspace, conversation);
+    const dog = await opened.blobs.put(at('one'), bytesOf('dog'));
+    await disk.createNew(`${conversation}/log`, Buffer.from(`{"data":"${fileReferenceOf(dog)}"}`));
+    await accept(opened, at('one'), 'a', ['cat']);
+    await accept(opened, at('two'), 'b', ['cow']);
+    const unnamed = await opened.blobs.put({ upload: 'left' }, bytesOf('ant'));
+    await disk.rename(`${workspace}/blobs/data/${dog}`, `${workspace}/blobs/data/${dog}.removed`);
+    await disk.removeFolder(folder);
+    for (let starts = 1; starts <= 2; starts += 1) {
+      await opened.admin.sweep();
+      expect((await storedOn(disk)).toSorted()).toEqual(
+        ['cat', 'cow', 'dog'].map((n) => sha256(bytesOf(n))).toSorted(),
+      );
+    }
+    expect(await opened.blobs.usedBy(at('one'))).toContain(dog);
+    expect(await opened.blobs.get(unnamed)).toBeUndefined();
+  });
+
+  test('removes only files of its own', async () => {
+    const disk = SimulatedDisk.empty();
+    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+    const blobs = fileBlobs(simulatedLocation, disk);
+    await blobs.put(at('one'), bytesOf('cat'));
+    const others = ['data/note.txt', 'data/.note', 'data/note.removed', 'uses/note.txt', 'uses/conformance~one/note'];
+    for (const name of others) await disk.createNew(`${workspace}/blobs/${name}`, new Uint8Array());
+    await blobs.sweep();
+    expect((await storedOn(disk)).toSorted()).toEqual(['note.removed', 'note.txt']);
+    for (const name of others) expect([name, await disk.stat(`${workspace}/blobs/${name}`)]).not.toContain(undefined);
   });
 });

@@ -6,14 +6,29 @@
  * 2. Bytes are moved away before they are removed, and the uses are read again in between. So a use that came meanwhile is
  *    found, and the bytes are moved back. Only the owner of the workspace removes bytes, one removal after the other: two
  *    at once could move bytes that came back, and remove them.
+ * 3. A sweep does not trust the uses alone, because they may be lost: it removes no bytes that a conversation or the inbox
+ *    names. Nothing is removed behind a symbolic link, or under a name that is not ours.
  */
 import type { AgentAddress } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { newUuid } from '../../ports/ids.ts';
-import { blobPaths, digestOfUse, isUse, lookForBytes, NEW, REMOVED, UPLOAD } from '../../workspace/blobs/blob-paths.ts';
+import {
+  blobPaths,
+  digestOfBytes,
+  digestOfUse,
+  isBytes,
+  isDraftOfBytes,
+  isOwner,
+  isUse,
+  lookForBytes,
+  NEW,
+  REMOVED,
+  UPLOAD,
+} from '../../workspace/blobs/blob-paths.ts';
 import { findLostFiles, readStoredDigest } from '../../workspace/blobs/find-lost-files.ts';
+import { findNamers } from '../../workspace/blobs/find-namers.ts';
 import { readUses } from '../../workspace/blobs/read-uses.ts';
 import { instanceFolderName, type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFoldersBelow } from '../../workspace/layout/make-folders.ts';
@@ -32,8 +47,12 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
   const { root, data, uses } = blobPaths(workspace);
 
   /** Notes a use, durably. */
-  async function note(owner: BlobOwner, digests: readonly string[]): Promise<void> {
-    const folder = `${uses}/${nameOf(owner)}`;
+  function note(owner: BlobOwner, digests: readonly string[]): Promise<void> {
+    return noteFor(nameOf(owner), digests);
+  }
+
+  async function noteFor(owner: string, digests: readonly string[]): Promise<void> {
+    const folder = `${uses}/${owner}`;
     if ((await fs.stat(folder)) === undefined) await makeFoldersBelow(fs, workspace, folder);
     for (const digest of digests) {
       if ((await fs.stat(`${folder}/${digest}`)) !== undefined) continue;
@@ -76,10 +95,14 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     return digestsIn((await fs.list(`${uses}/${owner}`)) ?? []);
   }
 
+  async function listOwners(): Promise<readonly string[]> {
+    return ((await fs.list(uses)) ?? []).filter(isOwner);
+  }
+
   /** Returns the digests that somebody uses. */
   async function readUsed(): Promise<ReadonlySet<string>> {
     const used = new Set<string>();
-    for (const owner of (await fs.list(uses)) ?? []) {
+    for (const owner of await listOwners()) {
       for (const digest of await listUses(owner)) used.add(digest);
     }
     return used;
@@ -105,8 +128,14 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     return removal;
   }
 
+  /** Returns true if a folder is inside the workspace. One behind a link may have files of others. */
+  async function isInside(folder: string): Promise<boolean> {
+    return !(await fs.isLink(root)) && !(await fs.isLink(folder));
+  }
+
   /** Removes the bytes that nobody uses (invariant 2). */
   async function removeUnused(digests: readonly string[]): Promise<void> {
+    if (!(await isInside(data))) return;
     const before = await readUsed();
     const unused = digests.filter((digest) => !before.has(digest));
     if (unused.length === 0) return;
@@ -118,10 +147,10 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
   }
 
   async function finishRemoval(): Promise<void> {
-    const names = ((await fs.list(data)) ?? []).filter((name) => name.endsWith(REMOVED));
+    const names = ((await fs.list(data)) ?? []).filter((name) => isBytes(name) && name.endsWith(REMOVED));
     if (names.length === 0) return;
     const used = await readUsed();
-    const back = names.map((name) => name.slice(0, -REMOVED.length)).filter((digest) => used.has(digest));
+    const back = names.map(digestOfBytes).filter((digest) => used.has(digest));
     for (const digest of back) await moveBack(digest);
     // Before anything is removed: bytes that were stored again may not be durable yet.
     if (back.length > 0) await fs.syncFolder(data);
@@ -139,20 +168,32 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
   /** Keeps the uses of one owner that a file of the store names. */
   async function checkUses(owner: string): Promise<void> {
     const folder = `${uses}/${owner}`;
+    if (await fs.isLink(folder)) return;
     const { named, left, drafts } = await readUses(fs, workspace, owner);
     for (const name of [...drafts, ...left]) await fs.remove(`${folder}/${name}`);
     for (const name of named) {
       if (name.endsWith(NEW)) await fs.rename(`${folder}/${name}`, `${folder}/${digestOfUse(name)}`);
     }
-    if (named.length === 0) await fs.removeFolder(folder);
+    if ((await fs.list(folder))?.length === 0) await fs.removeFolder(folder);
+  }
+
+  /** Notes the uses that were lost: those of bytes that no use names, and a file of the store does. */
+  async function noteLostUses(digests: readonly string[]): Promise<void> {
+    const used = await readUsed();
+    const unused = digests.filter((digest) => !used.has(digest));
+    if (unused.length === 0) return;
+    for (const [owner, named] of await findNamers(fs, workspace, unused)) await noteFor(owner, named);
   }
 
   async function sweep(): Promise<void> {
     if ((await fs.stat(root)) === undefined) return;
-    for (const owner of (await fs.list(uses)) ?? []) await checkUses(owner);
+    if (await isInside(uses)) for (const owner of await listOwners()) await checkUses(owner);
+    if (!(await isInside(data))) return;
     const names = (await fs.list(data)) ?? [];
-    for (const name of names) if (name.startsWith('.')) await fs.remove(`${data}/${name}`);
-    await removeUnused(names.filter((name) => !name.startsWith('.') && !name.endsWith(REMOVED)));
+    for (const name of names.filter(isDraftOfBytes)) await fs.remove(`${data}/${name}`);
+    const digests = [...new Set(names.filter(isBytes).map(digestOfBytes))];
+    await noteLostUses(digests);
+    await removeUnused(digests);
     await finishRemoval();
   }
 

@@ -2,7 +2,7 @@
 import { Sha256 } from '../../json/sha256.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { instancesFolder } from '../layout/instance-paths.ts';
-import { blobPaths, digestOfUse, lookForBytes, UPLOAD } from './blob-paths.ts';
+import { blobPaths, digestOfUse, lookForBytes } from './blob-paths.ts';
 import { findReferences } from './find-named.ts';
 import { readUses } from './read-uses.ts';
 
@@ -83,7 +83,7 @@ const PIECE_BYTES = 1_048_576;
 
 /** Lists conversations with a folder, and those that only have input. */
 async function listConversations(fs: LostFilePlace['fs'], workspace: string): Promise<readonly string[]> {
-  const owners = ((await fs.list(blobPaths(workspace).uses)) ?? []).filter((name) => !name.startsWith(UPLOAD));
+  const owners = ((await fs.list(blobPaths(workspace).uses)) ?? []).filter((name) => !name.startsWith('.'));
   const folders = ((await fs.list(instancesFolder(workspace))) ?? []).filter((name) => !name.startsWith('.'));
   return [...new Set([...owners, ...folders])].toSorted();
 }

@@ -1,6 +1,6 @@
 import type { Fs } from '../../ports/fs.ts';
 import { inboxFolder, instancesFolder } from '../layout/instance-paths.ts';
-import { blobPaths, digestOfUse, isUse, NEW, UPLOAD } from './blob-paths.ts';
+import { blobPaths, digestOfUse, isDraftOfUse, isUse, NEW, UPLOAD } from './blob-paths.ts';
 import { findNamed } from './find-named.ts';
 
 /** The names in the folder of an owner. */
@@ -21,7 +21,7 @@ export async function readUses(
 ): Promise<Uses> {
   const listed = (await fs.list(`${blobPaths(workspace).uses}/${owner}`)) ?? [];
   const names = listed.filter(isUse);
-  const drafts = listed.filter((name) => !isUse(name));
+  const drafts = listed.filter(isDraftOfUse);
   const conversation = `${instancesFolder(workspace)}/${owner}`;
   const hasFolder = (await fs.stat(conversation)) !== undefined;
   const isSure = (name: string) => hasFolder && !name.endsWith(NEW);

@@ -14,6 +14,7 @@ export function failingFs(fs: Fs, trouble: Trouble): Fs {
   return {
     read: (path, from, length) => meet('read', () => fs.read(path, from, length)),
     stat: (path) => meet('stat', () => fs.stat(path)),
+    isLink: (path) => meet('isLink', () => fs.isLink(path)),
     list: (path) => meet('list', () => fs.list(path)),
     makeFolder: (path) => meet('makeFolder', () => fs.makeFolder(path)),
     openFile: (path) => meet('openFile', async () => failingFile(await fs.openFile(path), trouble)),

@@ -100,6 +100,10 @@ export class SimulatedDisk implements Fs {
     return { size: node.type === 'file' ? node.live.length : 0, identity: String(id), changedAt: 0 };
   }
 
+  async isLink(): Promise<boolean> {
+    return false;
+  }
+
   async list(path: string): Promise<string[] | undefined> {
     const id = this.#find(path);
     return id === undefined ? undefined : [...this.#folder(id).live.keys()];
