@@ -32,6 +32,11 @@ test('only a missing file is undefined', async () => {
   expect(await systemFs.list(join(path, 'x'))).toBeUndefined();
 });
 
+test('a pipe is refused, and does not block', async () => {
+  expect(Bun.spawnSync(['mkfifo', path]).success).toBe(true);
+  expect(await rejectionOf(systemFs.read(path))).toMatchObject({ code: 'EINVAL' });
+});
+
 test('append goes to the end, also after truncate', async () => {
   const file = await systemFs.openFile(path);
   await file.append(bytes('hello'));

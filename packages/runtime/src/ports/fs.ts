@@ -13,6 +13,7 @@
  */
 import {
   closeSync,
+  constants,
   fdatasync,
   fstatSync,
   fsync,
@@ -81,7 +82,7 @@ export interface FileStat {
 export interface Fs {
   /**
    * Reads at most `length` bytes, from the offset `from` or else from the start; `undefined` when the file does not
-   * exist.
+   * exist. Rejects anything but a regular file.
    */
   read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
   /**
@@ -123,10 +124,13 @@ const FILE_MODE = 0o600;
  */
 export const systemFs: Fs = {
   async read(path, from = 0, length) {
-    const descriptor = unlessMissing(() => openSync(path, 'r'));
+    // Without `O_NONBLOCK`, opening a pipe that has no writer would block.
+    const descriptor = unlessMissing(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
     if (descriptor === undefined) return undefined;
     try {
-      const rest = Math.max(0, fstatSync(descriptor).size - from);
+      const stat = fstatSync(descriptor);
+      if (!stat.isFile() && !stat.isDirectory()) throw notRegular(path);
+      const rest = Math.max(0, stat.size - from);
       return readFully(descriptor, from, Math.min(rest, length ?? rest));
     } finally {
       closeSync(descriptor);
@@ -214,6 +218,10 @@ function unlessMissing<T>(read: () => T): T | undefined {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function notRegular(path: string): Error {
+  return Object.assign(new Error(`EINVAL: not a regular file, read '${path}'`), { code: 'EINVAL' });
 }
 
 function codeOf(error: unknown): unknown {
