@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { fileBlobs } from './file-blobs.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'linked-blobs-'));
+const stateRoot = mkdtempSync(join(tmpdir(), 'blob-folders-'));
 afterAll(() => rmSync(stateRoot, { recursive: true, force: true }));
 
 const digest = 'a1'.repeat(32);
@@ -33,4 +33,18 @@ test.each([
   symlinkSync(others, link);
   await fileBlobs(location).sweep();
   expect(readdirSync(join(others, inside)).toSorted()).toEqual(names.toSorted());
+});
+
+test('Y-02 a folder in the place of bytes is damaged, and the others are listed too', async () => {
+  const location = { stateRoot, workspaceId: 'folder' };
+  const blobs = fileBlobs(location);
+  const owner = { agentName: 'conformance', instanceKey: 'one' };
+  const workspace = workspaceFolder(stateRoot, location.workspaceId);
+  mkdirSync(join(workspace, 'instances/conformance~one'), { recursive: true });
+  const digests = [await blobs.put(owner, Buffer.from('cat')), await blobs.put(owner, Buffer.from('dog'))];
+  await blobs.named(owner, digests);
+  for (const each of digests) rmSync(join(workspace, 'blobs/data', each));
+  mkdirSync(join(workspace, 'blobs/data', digests[0] ?? ''));
+  const lost = await blobs.findLost();
+  expect(digests.map((each) => lost.find((file) => file.digest === each)?.problem)).toEqual(['damaged', 'missing']);
 });

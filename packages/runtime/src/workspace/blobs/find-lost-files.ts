@@ -62,13 +62,16 @@ export function describeLostFile({ conversation, place, problem, digest }: LostF
   return `${place} ${wrong}; the conversation ${conversation} names it`;
 }
 
-/** Reads the SHA-256 of the bytes in a workspace, piece by piece. **Errors** — those of reading. */
+/**
+ * Reads the SHA-256 of the bytes in a workspace, piece by piece. Something that cannot be read, such as a folder in their
+ * place, has none, and counts as damaged.
+ */
 export function readStoredDigest(
   fs: LostFilePlace['fs'],
   workspace: string,
   digest: string,
 ): Promise<string | undefined> {
-  return lookForBytes(`${blobPaths(workspace).data}/${digest}`, async (path) => {
+  const read = async (path: string) => {
     const hash = new Sha256();
     for (let at = 0; ; at += PIECE_BYTES) {
       const piece = await fs.read(path, at, PIECE_BYTES);
@@ -76,8 +79,11 @@ export function readStoredDigest(
       hash.append(piece);
       if (piece.length < PIECE_BYTES) return hash.digest();
     }
-  });
+  };
+  return lookForBytes(`${blobPaths(workspace).data}/${digest}`, (path) => read(path).catch(() => UNREADABLE));
 }
+
+const UNREADABLE = 'unreadable';
 
 const PIECE_BYTES = 1_048_576;
 
