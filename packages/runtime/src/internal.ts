@@ -122,6 +122,7 @@ export type { ListedWorkspace } from './workspace/swarms/list-workspaces.ts';
 export { defaultLimits, type RotationLimits } from './workspace/limits.ts';
 export { memoryBlobs } from './store/memory-blobs.ts';
 export { damagedFile, unknownFile } from './store/unknown-file.ts';
+export { findCounterDamage } from './workspace/counters/counter-file.ts';
 export { describeLostFile } from './workspace/blobs/find-lost-files.ts';
 export { sha256 } from './json/sha256.ts';
 export { toInputPart } from './files/to-input-part.ts';

@@ -5,6 +5,7 @@ import {
   agentRunner,
   canReadProcesses,
   connectorRunner,
+  findCounterDamage,
   guardianRunner,
   keeperRunner,
   providerVariables,
@@ -15,6 +16,7 @@ import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { placeOfSwarm } from '../swarm/reach-swarm.ts';
 import { openReader, type SwarmPlace } from '../swarm/swarm-place.ts';
 import { type Check, ok, warning } from './check.ts';
+import { checkCounters } from './check-counters.ts';
 import { checkFiles } from './check-files.ts';
 import { checkBun, checkGit, checkNode, checkNpm, checkSandbox } from './check-programs.ts';
 import { checkRunners } from './check-runners.ts';
@@ -61,13 +63,13 @@ export function checkKeys(environment: Readonly<Record<string, string | undefine
   return warning('keys', 'no key of a provider is set', suggestion);
 }
 
-/** Checks the swarm of the bundle, and the files of its conversations if it has ever run. */
+/** Checks the swarm of the bundle, and its files if it has ever run. */
 async function checkSwarm(options: BundleOptions): Promise<readonly Check[]> {
   const name = 'swarm';
   try {
     const { swarm, ...place } = await placeOfSwarm(options);
     const status = await (await attachSwarm(place))?.status();
-    const files = await filesOf(place);
+    const files = [...(await filesOf(place)), ...(await countersOf(place))];
     if (status === undefined) return [ok(name, `"${swarm}" is not running`), ...files];
     return [ok(name, `"${status.swarm}" runs in process ${status.pid} since ${status.startedAt}`), ...files];
   } catch (error) {
@@ -78,6 +80,11 @@ async function checkSwarm(options: BundleOptions): Promise<readonly Check[]> {
     if (options.bundle !== undefined) throw error;
     return [ok(name, 'no bundle in this folder')];
   }
+}
+
+/** In a store, the database keeps the counters. */
+async function countersOf(place: SwarmPlace): Promise<readonly Check[]> {
+  return place.cluster === undefined ? checkCounters(() => findCounterDamage(place)) : [];
 }
 
 async function filesOf(place: SwarmPlace): Promise<readonly Check[]> {

@@ -4,18 +4,22 @@
  *
  * Invariants: 1. When `save` resolves, the states of that moment or newer ones are durable. 2. All states that change while
  * a write runs are in the next write. 3. After a disk error, the next write opens the file again, which repairs it. 4. A
- * damaged file is copied aside, and its counters begin again at 0.
+ * damaged file is copied aside, and a damaged line loses only its own state.
  */
 import type { JsonValue } from '@goondan/types';
 import type { CounterState } from '../../counters/counter-state.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
 import { countersPath, type JournalLocation, workspaceFolder } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
-import { DurableQueue } from '../lines/durable-queue.ts';
+import { DurableQueue, keepIntactLines } from '../lines/durable-queue.ts';
+import { readIntactLines, readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';
 
 const COMPACT_AFTER_LINES = 512;
+/** The damaged lines that a message names. */
+const MOST_SHOWN = 5;
 
 export class CounterFile {
   /** The states to write, by counter; `undefined` for a removed counter. */
@@ -101,8 +105,29 @@ async function openOrBegin(ports: StorePorts, path: string): Promise<DurableQueu
     return await open();
   } catch (error) {
     if (!isCorrupt(error)) throw error;
-    ports.warn({ path, message: `${error.message}; the budgets begin again at 0` });
-    await begin();
+    const kept = describeLines(await keepIntactLines(ports, path));
+    ports.warn({ path, message: `${error.message}; ${kept}` });
     return open();
   }
+}
+
+/**
+ * Returns one line of text if the file of counters is damaged. A write that a crash interrupted is not damage. **Errors**
+ * — `E_STORE_READ`.
+ */
+export async function findCounterDamage(
+  { stateRoot, workspaceId }: JournalLocation,
+  fs: Fs = systemFs,
+): Promise<string | undefined> {
+  const path = countersPath(workspaceFolder(stateRoot, workspaceId));
+  const bytes = (await codedFs(fs).read(path)) ?? new Uint8Array();
+  const { damage } = readLines(bytes);
+  return damage && `${path} is damaged: ${damage}; ${describeLines(readIntactLines(bytes).damaged)}`;
+}
+
+function describeLines(damaged: readonly number[]): string {
+  if (damaged.length === 0) return 'all its lines are kept';
+  const shown = damaged.slice(0, MOST_SHOWN).join(', ') + (damaged.length > MOST_SHOWN ? ', …' : '');
+  const lines = damaged.length === 1 ? `line ${shown} is` : `lines ${shown} are`;
+  return `${lines} left out: a budget whose last line that was has an older count, or begins again at 0`;
 }

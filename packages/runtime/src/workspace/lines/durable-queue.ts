@@ -10,7 +10,7 @@ import type { StorePorts } from '../store-ports.ts';
 import { AppendLog } from './append-log.ts';
 import { corruptStore } from './corrupt-store.ts';
 import { openLines } from './open-lines.ts';
-import { readLines, type StoredLine } from './read-lines.ts';
+import { readIntactLines, readLines, type StoredLine } from './read-lines.ts';
 import { replaceFile } from './replace-file.ts';
 import { sealLines } from './seal-lines.ts';
 
@@ -95,12 +95,11 @@ export class DurableQueue {
   }
 
   async #compact(): Promise<void> {
-    const removed = JSON.stringify({ seq: 1, removed: this.#removed });
-    const live = this.entries.map((entry, index) => JSON.stringify({ seq: index + 2, ...entry }));
-    await replaceFile(this.#ports.fs, this.#log.path, sealLines([removed, ...live]));
+    const compacted = encodeQueue({ entries: this.#entries, removed: this.#removed });
+    await replaceFile(this.#ports.fs, this.#log.path, compacted);
     const old = this.#log;
     this.#log = await AppendLog.open(this.#ports.fs, old.path);
-    this.#lines = live.length + 1;
+    this.#lines = this.#entries.size + 1;
     await old.close();
   }
 }
@@ -120,6 +119,18 @@ export async function readQueueFile(
   if (torn) ports.warn({ path, message: 'left out its last line, which is incomplete' });
   const { entries, removed } = replayQueue(lines);
   return { entries: Array.from(entries, ([key, value]) => ({ key, value })), removed };
+}
+
+/** Rewrites a damaged file with the entries of its intact lines. Returns the places of the lines that are left out. */
+export async function keepIntactLines(ports: StorePorts, path: string): Promise<readonly number[]> {
+  const { lines, damaged } = readIntactLines((await ports.fs.read(path)) ?? new Uint8Array());
+  await replaceFile(ports.fs, path, encodeQueue(replayQueue(lines)));
+  return damaged;
+}
+
+function encodeQueue({ entries, removed }: Pick<ReturnType<typeof replayQueue>, 'entries' | 'removed'>): Uint8Array {
+  const live = Array.from(entries, ([key, value], index) => JSON.stringify({ seq: index + 2, key, value }));
+  return sealLines([JSON.stringify({ seq: 1, removed }), ...live]);
 }
 
 function replayQueue(lines: readonly StoredLine[]): { entries: Map<string, JsonValue>; removed: string[] } {

@@ -53,6 +53,26 @@ export function readLines(bytes: Uint8Array, from = 0): ReadLines {
   return { lines, end: start, torn: false };
 }
 
+/**
+ * Reads the intact lines of a file whose lines do not depend on each other, in the order of their numbers. Returns them
+ * with the places of the other lines: 1 is the first line of the file.
+ */
+export function readIntactLines(bytes: Uint8Array): {
+  readonly lines: readonly StoredLine[];
+  readonly damaged: readonly number[];
+} {
+  const lines: StoredLine[] = [];
+  const damaged: number[] = [];
+  for (let [start, place] = [0, 1]; start < bytes.length; place += 1) {
+    const stop = lineEnd(bytes, start);
+    const line = decodeLine(bytes.subarray(start, stop), start);
+    if (line) lines.push(line);
+    else damaged.push(place);
+    start = stop + 1;
+  }
+  return { lines: lines.toSorted((one, other) => one.seq - other.seq), damaged };
+}
+
 function decodeLine(bytes: Uint8Array, start: number): (StoredLine & { readonly writeStart: number }) | undefined {
   const text = decoder.decode(bytes);
   // The seal is ASCII, so its length in bytes is its length as text.
