@@ -3,7 +3,8 @@
  * stands still and shows a wrong date: no lease may depend on it.
  */
 import type { ConversationLog } from '@goondan/runtime/history';
-import { addressKey, type Clock, loggedConversations, memoryBlobs } from '@goondan/runtime/internal';
+import { addressKey, type Clock, loggedConversations } from '@goondan/runtime/internal';
+import { noBlobs } from '../testing/no-blobs.ts';
 import type { AgentAddress, AgentEvent, GoondanError } from '@goondan/types';
 import type { LivedInput, LivedTurns } from '../../../runtime/src/workspace/simulation/live.ts';
 import { simulatedLimits } from '../../../runtime/src/workspace/simulation/simulated-machine.ts';
@@ -70,7 +71,7 @@ export async function joinSimulated(start: NodeToJoin) {
   const queue = new SimulatedQueue();
   const patient = { query: repeating(database, placement.mayRepeat), listen: never, close: async () => undefined };
   const history = openHistoryReader(patient, swarm);
-  const admin = postgresAdmin(context, { log, blobs: memoryBlobs(), history });
+  const admin = postgresAdmin(context, { log, blobs: noBlobs(), history });
   const connections = new PostgresConnections({ database: patient, swarm }, placement);
   let lease = await connections.claim(CONNECTION);
   /** The instances whose input this node knows of, by key. */

@@ -22,8 +22,8 @@ export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
   readonly is_there: boolean;
   readonly is_owner: boolean;
   readonly waiting: number;
-  /** True if the conversation used files. */
-  readonly had_files: boolean;
+  /** The files that the conversation used. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -46,7 +46,7 @@ with seen as (
   returning 1
 ), uses_gone as (
   delete from gdn_blob_use as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3 and old.named
-  returning 1
+  returning old.digest
 )${INSTANCE_TABLES.map(
   (table) => `, ${table}_gone as (
   delete from ${table} as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3
@@ -81,7 +81,7 @@ with seen as (
 )
 select exists (select from gone) as is_done, exists (select from seen) as is_there,
   coalesce((select owner = $4 and epoch = $5 from seen), false) as is_owner, (select count from waiting) as waiting,
-  exists (select from uses_gone) as had_files`;
+  array(select digest from uses_gone) as files`;
 
 export interface ForkOutcome extends Readonly<Record<string, unknown>> {
   readonly is_done: boolean;

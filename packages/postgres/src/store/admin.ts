@@ -3,7 +3,7 @@
  * fork: after a crash, an instance exists completely or not at all.
  */
 import type { AgentAddress, AgentEvent, ReplyAddress } from '@goondan/types';
-import type { Blobs, DeadLetters, HistoryReader, InstanceAdmin, Spending } from '@goondan/runtime/history';
+import type { DeadLetters, HistoryReader, InstanceAdmin, Spending } from '@goondan/runtime/history';
 import {
   addInputDamage,
   encodeReply,
@@ -20,13 +20,14 @@ import {
   unknownInstance,
 } from '@goondan/runtime/internal';
 import { DELETE, type DeleteOutcome, FORK, forkValues, type ForkOutcome } from './admin-statements.ts';
+import type { PostgresBlobs } from './blobs.ts';
 import type { PostgresLog } from './conversation-log.ts';
 import { spendingText } from './spending-rows.ts';
 import { keyOf, notTheOwner, ownerQueryOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 
 export interface AdminOptions {
   readonly log: PostgresLog;
-  readonly blobs: Pick<Blobs, 'share' | 'sweep'>;
+  readonly blobs: Pick<PostgresBlobs, 'share' | 'removeUnused'>;
   readonly history: Pick<HistoryReader, 'history' | 'readIntact' | 'pending'>;
   /** Called when an instance was deleted: the node does not own it any more. */
   readonly onDeleted?: (instance: AgentAddress) => void;
@@ -101,7 +102,7 @@ export function postgresAdmin(
           log.forget(instance);
           onDeleted?.(instance);
           // The statement ended the uses. If this fails, the next start removes the bytes.
-          if (outcome?.had_files === true) await blobs.sweep().catch(() => undefined);
+          await blobs.removeUnused(outcome?.files ?? []).catch(() => undefined);
           return { inputs: waiting };
         }
         if (isOwner !== true) throw notTheOwner(instance);

@@ -197,7 +197,7 @@ describe('Y-02 files in PostgreSQL', () => {
     ['the base', `gdn_base (${own}, part, lines) values ($1, $2, $3, 1, $4)`],
     ['the checkpoint', `gdn_instance (${own}, checkpoint) values ($1, $2, $3, $4)`],
     ['an answer', `gdn_answer (${own}, event_id, seq, reply) values ($1, $2, $3, 'e', 1, $4)`],
-  ])('a sweep keeps bytes that %s names', async (place, row) => {
+  ])('a sweep keeps bytes that %s names, also if their use was lost', async (place, row) => {
     const swarm = `named by ${place}`;
     const blobs = postgresBlobs({ query, swarm, leftOverMs: 0 });
     const digest = await blobs.put(at('default'), bytes);
@@ -205,5 +205,14 @@ describe('Y-02 files in PostgreSQL', () => {
     await query(`insert into ${row}`, [swarm, agentName, instanceKey, `{"data":"${fileReferenceOf(digest)}"}`]);
     await blobs.sweep();
     expect(await blobs.size(digest)).toBe(bytes.length);
+    await query('delete from gdn_blob_use where swarm = $1', [swarm]);
+    await blobs.put({ upload: 'other' }, new Uint8Array([1]));
+    await blobs.release({ upload: 'other' });
+    await blobs.sweep();
+    expect(await query('select agent, key, digest, named from gdn_blob_use where swarm = $1', [swarm])).toEqual([
+      { agent: agentName, key: instanceKey, digest, named: true },
+    ]);
+    expect(await blobs.size(digest)).toBe(bytes.length);
+    expect(await query('select digest from gdn_blob where swarm = $1', [swarm])).toEqual([{ digest }]);
   });
 });

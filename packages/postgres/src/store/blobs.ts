@@ -9,6 +9,8 @@
  *    again from those before them, and the second finds a use that is written at the same moment.
  * 3. Bytes that are stored already are compared by the database when they are stored again. If they are damaged, their
  *    pieces are replaced.
+ * 4. A sweep does not trust the uses alone, because they may be lost: it removes no bytes that a conversation or its input
+ *    names. A release and a deletion remove only bytes whose uses they have ended, and so need not search.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { BlobOwner, Blobs, LostFile } from '@goondan/runtime/history';
@@ -28,7 +30,12 @@ export interface BlobRows {
   readonly leftOverMs?: number;
 }
 
-export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobRows): Blobs {
+export interface PostgresBlobs extends Blobs {
+  /** Removes these bytes, if nobody uses them. */
+  removeUnused(digests: readonly string[]): Promise<void>;
+}
+
+export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobRows): PostgresBlobs {
   async function writePieces(digest: string, bytes: Uint8Array): Promise<void> {
     const count = Math.ceil(bytes.length / PIECE_BYTES);
     for (let part = 0; part < count; part += 1) {
@@ -54,11 +61,14 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     }
   }
 
-  async function removeUnused(): Promise<void> {
-    const unused = await query<{ readonly digest: string; readonly touched: number }>(UNUSED, [swarm]);
+  async function remove(unused: readonly Unused[]): Promise<void> {
     if (unused.length === 0) return;
     const digests = unused.map(({ digest }) => digest);
     await query(REMOVE, [swarm, digests, unused.map(({ touched }) => touched)]);
+  }
+
+  async function removeUnused(digests: readonly string[]): Promise<void> {
+    if (digests.length > 0) await remove(await query<Unused>(UNUSED_OF, [swarm, digests]));
   }
 
   return {
@@ -109,20 +119,24 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
       });
     },
     async release(owner) {
-      await query(RELEASE, [swarm, ...nameOf(owner)]);
-      await removeUnused();
+      const ended = await query<Pick<Unused, 'digest'>>(RELEASE, [swarm, ...nameOf(owner)]);
+      await removeUnused(ended.map(({ digest }) => digest));
     },
+    removeUnused,
     async share(from: AgentAddress, to: AgentAddress) {
       await query(SHARE, [swarm, ...nameOf(from), ...nameOf(to)]);
     },
     async sweep() {
       await query(NAME_FOUND, [swarm, leftOverMs]);
       await query(DROP_LEFT_OVER, [swarm, leftOverMs]);
-      await removeUnused();
+      const unused = await query<Unused>(UNUSED, [swarm]);
+      if (unused.length > 0) await query(NOTE_LOST, [swarm, unused.map(({ digest }) => digest)]);
+      await remove(unused);
     },
   };
 }
 
+type Unused = Readonly<{ digest: string; touched: number }>;
 type NamedUse = Readonly<{ agent: string; key: string; digest: string }>;
 
 /** No agent has an empty name, so an upload is never taken for a conversation. */
@@ -180,7 +194,7 @@ const SIZE = 'select size from gdn_blob where swarm = $1 and digest = $2 and is_
 
 const READ_PIECE = 'select bytes from gdn_blob_piece where swarm = $1 and digest = $2 and part = $3';
 
-const RELEASE = 'delete from gdn_blob_use where swarm = $1 and agent = $2 and key = $3';
+const RELEASE = 'delete from gdn_blob_use where swarm = $1 and agent = $2 and key = $3 returning digest';
 
 /** $2 $3 the conversation, $4 $5 the other one. */
 const SHARE = `
@@ -195,6 +209,7 @@ const HAS_NO_USE = `
   not exists (select from gdn_blob_use as used where used.swarm = kept.swarm and used.digest = kept.digest)`;
 
 const UNUSED = `select digest, touched from gdn_blob as kept where swarm = $1 and ${HAS_NO_USE}`;
+const UNUSED_OF = `${UNUSED} and digest = any ($2::text[])`;
 
 const REMOVE = `
 with gone as (
@@ -221,6 +236,21 @@ const IS_FOUND = `(
   or exists (select from gdn_instance as row where ${SAME('row')} and ${HAS("coalesce(row.checkpoint, '')")})
   or exists (select from gdn_answer as row where ${SAME('row')} and ${HAS('row.reply')})
 )`;
+
+/** Notes the uses that were lost: those of unused bytes that a conversation or its input names. $2 the unused bytes. */
+const NOTE_LOST = `
+insert into gdn_blob_use (swarm, agent, key, digest, named)
+select distinct $1, row.agent, row.key, used.digest, true
+from gdn_blob as used join (
+  select agent, key, event as text from gdn_inbox where swarm = $1 and pending
+  union all select agent, key, line from gdn_frame where swarm = $1
+  union all select agent, key, lines from gdn_archive where swarm = $1
+  union all select agent, key, lines from gdn_base where swarm = $1
+  union all select agent, key, checkpoint from gdn_instance where swarm = $1
+  union all select agent, key, reply from gdn_answer where swarm = $1
+) as row on ${HAS('row.text')}
+where used.swarm = $1 and used.digest = any ($2::text[])
+on conflict (swarm, agent, key, digest) do nothing`;
 
 /** The uses of conversations, without those that nothing names yet. */
 const NAMED_USES = `

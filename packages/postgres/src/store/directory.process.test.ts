@@ -1,7 +1,7 @@
-import { memoryBlobs } from '@goondan/runtime/internal';
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
 import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
+import { noBlobs } from '../testing/no-blobs.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { PostgresLog } from './conversation-log.ts';
@@ -27,7 +27,7 @@ async function remove(swarm: string, key: string): Promise<void> {
   await claimInstance(database, swarm, instance(key), 'one');
   const context = { database, swarm, node: 'one', mayRepeat: () => false };
   const { history } = readersOf(database, swarm);
-  await postgresAdmin(context, { log: new PostgresLog(context), blobs: memoryBlobs(), history }).delete(instance(key), {
+  await postgresAdmin(context, { log: new PostgresLog(context), blobs: noBlobs(), history }).delete(instance(key), {
     force: true,
   });
 }

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { defaultLimits, memoryBlobs } from '@goondan/runtime/internal';
+import { defaultLimits } from '@goondan/runtime/internal';
 import type { AgentAddress, TokenUsage } from '@goondan/types';
 import { type Database, openDatabase } from '../driver/database.ts';
+import { noBlobs } from '../testing/no-blobs.ts';
 import { openStore } from '../testing/open-store.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
@@ -33,7 +34,7 @@ const reply = (key: string, inputTokens: number, extension?: string) =>
 test('Y-03 commits add to the ledger in their statement; reset, fork and deletion keep each call once', async () => {
   const swarm = 'ledger';
   const { log, conversations, inbox, context, closeProcess } = openStore(database, swarm, { node: 'one' });
-  const admin = postgresAdmin(context, { log, blobs: memoryBlobs(), history: openHistoryReader(database, swarm) });
+  const admin = postgresAdmin(context, { log, blobs: noBlobs(), history: openHistoryReader(database, swarm) });
   const usage = openUsageReader(database, swarm);
   const runTurn = async (id: string, inputTokens: number, isInterrupted = false) => {
     const source = { kind: 'cli', name: 'test' } as const;
@@ -176,7 +177,7 @@ test('Y-03 days that are too old are not shown, and leave with the next checkpoi
   const admin = postgresAdmin(context, {
     log,
     history: openHistoryReader(database, swarm),
-    blobs: memoryBlobs(),
+    blobs: noBlobs(),
   });
   await database.query(PUT_DAYS, [swarm, ['key'], [dayBefore(401)]]);
   await admin.delete(instance, { force: true });
