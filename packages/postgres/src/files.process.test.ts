@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** A picture that is longer than a piece of the channel and of the table. */
 const pictureOf = (word: string) =>
-  Buffer.concat([Buffer.from('iVBORw0KGgo=', 'base64'), Buffer.alloc(1_200_000, `the ${word} of the bytes `)]);
+  Buffer.concat([Buffer.from('iVBORw0KGgoAAAAN', 'base64'), Buffer.alloc(1_200_000, `the ${word} of the bytes `)]);
 const partOf = (image: Buffer, filename: string) => ({ type: 'image' as const, image, filename });
 const reply = { reply: { text: ['ok'], usage: { input: 1, output: 1, cached: 0 } } };
 

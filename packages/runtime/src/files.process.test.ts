@@ -148,7 +148,7 @@ describe('Y-02 a model gets the stored bytes', () => {
       const model = { provider: 'openai-compatible', model: 'local', endpoint: `${server.url}/v1` };
       const agents = [{ agentName: 'painter', models: { 'Model/real': model }, ...(isolation && { isolation }) }];
       const stateRoot = newStateRoot();
-      const png = Buffer.concat([Buffer.from('iVBORw0KGgo=', 'base64'), bytesOf(700_000)]);
+      const png = Buffer.concat([Buffer.from('iVBORw0KGgoAAAAN', 'base64'), bytesOf(700_000)]);
       const swarm = await start(stateRoot, agents);
       await swarm.ask({ input: 'look', content: [{ type: 'image', image: png, filename: 'cat.png' }] });
       await swarm.stop({ graceMs: 1_000 });
@@ -210,7 +210,7 @@ export function register({ pipeline }) {
     cleanups.push(() => bundle[Symbol.dispose]());
     const swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot: newStateRoot() });
     cleanups.push(() => swarm.stop({ graceMs: 0 }));
-    const png = Buffer.concat([Buffer.from('iVBORw0KGgo=', 'base64'), bytesOf(700_000)]);
+    const png = Buffer.concat([Buffer.from('iVBORw0KGgoAAAAN', 'base64'), bytesOf(700_000)]);
     const content = [{ type: 'image' as const, image: png, filename: 'cat.png' }];
     const { eventId } = await swarm.deliver({ input: 'look', content });
     while ((await swarm.deadLetters()).length === 0) await Bun.sleep(50);

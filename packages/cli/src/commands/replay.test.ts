@@ -216,7 +216,7 @@ describe('gdn replay', () => {
     await writeBundle({ model });
     const call = { id: 'c', name: 'weather__get', args: {} };
     server.answer({ reply: { text: ['I look.'], calls: [call], usage } }, { reply: { text: ['It rains.'], usage } });
-    await place.write('', { 'cat.png': Buffer.from('iVBORw0KGgo=', 'base64').toString('latin1') });
+    await Bun.write(join(place.folder, 'cat.png'), Buffer.from('iVBORw0KGgoAAAAN', 'base64'));
     const args = ['run', '--bundle', 'bundle', '--trust', '--input', 'weather', '--file', 'cat.png'];
     expect(await place.runWith({ env: { MODEL_KEY: 'a-key-of-a-model' } }, ...args)).toMatchObject({ exitCode: 0 });
     expect(server.requests).toHaveLength(2);
