@@ -49,7 +49,7 @@ interface Asked {
   fail(error: Error): Promise<void>;
 }
 
-function open() {
+function open(runCommand?: ChatDeps['runCommand']) {
   const asked: Asked[] = [];
   const delivered: Delivery[] = [];
   const clock = manualClock();
@@ -58,10 +58,12 @@ function open() {
   const deps: ChatDeps = {
     clock,
     openScreen: (hooks) => (screen = new FakeScreen(hooks)),
-    runCommand: async ({ name }) => {
-      if (name === 'status') throw new GoondanError('E_SWARM_STOPPED', 'It is gone.');
-      commands.push(name);
-    },
+    runCommand:
+      runCommand ??
+      (async ({ name }) => {
+        if (name === 'status') throw new GoondanError('E_SWARM_STOPPED', 'It is gone.');
+        commands.push(name);
+      }),
     swarm: {
       ask: typedAsk((delivery, options = {}) => {
         const { promise, resolve, reject } = Promise.withResolvers<TurnEnd>();
@@ -421,6 +423,29 @@ describe('commands', () => {
     const idle = open();
     idle.hooks.ended();
     expect(await idle.chat.ended).toBe('left');
+  });
+
+  test('Y-08 that open another conversation come before the lines and the end of the file after them', async () => {
+    const opened = Promise.withResolvers<void>();
+    const { chat, hooks, asked, turn, clock, commands } = open(async ({ name }, { at: { agent } }) => {
+      commands.push(`${name} ${agent}`);
+      if (name !== 'agent') return;
+      await opened.promise;
+      chat.at = { ...at, agent: 'other' };
+      chat.resume([]);
+    });
+    hooks.sent('/agent other');
+    hooks.sent('/history');
+    hooks.sent('hello');
+    hooks.ended();
+    await clock.advance(0);
+    expect([commands, asked.length]).toEqual([['agent host'], 0]);
+    opened.resolve();
+    await clock.advance(0);
+    expect(commands).toEqual(['agent host', 'history other']);
+    expect(turn(0).delivery).toMatchObject({ agent: 'other', input: 'hello' });
+    await turn(0).end();
+    expect(await chat.ended).toBe('left');
   });
 
   test('/quit leaves', async () => {

@@ -65,6 +65,8 @@ export class Chat {
   readonly #question: Question;
   readonly #end = Promise.withResolvers<ChatEnd>();
   #turn: RunningTurn | undefined;
+  /** The number of running commands. */
+  #commands = 0;
   /** Trace ids of the newest turns. */
   #asked: readonly string[] = [];
   #queue: string[] = [];
@@ -114,7 +116,7 @@ export class Chat {
   /** Shows the turns of earlier inputs, one after the other, as if they were sent here. */
   resume(inputs: readonly EarlierInput[]): void {
     this.#earlier = inputs.slice(0, MOST_QUEUED);
-    if (!this.isTurnRunning) this.#goOn();
+    this.#goOn();
   }
 
   /** Asks the person; see `Question.ask`. */
@@ -223,29 +225,38 @@ export class Chat {
   #take(text: string, when?: 'now' | 'next'): void {
     const input = readInput(text);
     if (input.type === 'mistake') return this.#warn(input.problem);
-    const isInOrder = when === undefined && this.isTurnRunning;
-    if (input.type === 'command' && !(isInOrder && leavesConversation(input.command))) {
+    if (input.type === 'command' && !(when === undefined && this.#mustWait(input.command))) {
       return void this.#run(input.command, text);
     }
-    if (this.#turn === undefined) return void this.#handle(text);
-    const mayTake = !this.#turn.abort.signal.aborted && this.#forTurn.length < MOST_QUEUED;
+    if (!this.#isBusy) return void this.#handle(text);
+    const mayTake = this.#turn?.abort.signal.aborted === false && this.#forTurn.length < MOST_QUEUED;
     if (input.type === 'message' && when === 'now' && mayTake) return void this.#steer(input.text);
     if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(text);
     this.#warn(`${MOST_QUEUED} messages are already queued. Send this one when the turn is over.`);
     this.screen.setDraft(text);
   }
 
-  /** Handles a line while no turn runs. */
+  /** True while a turn or a command runs. A command may open another conversation, so the next line waits for its end. */
+  get #isBusy(): boolean {
+    return this.isTurnRunning || this.#commands > 0;
+  }
+
+  /** Tells whether a command that may come from a file has to wait for the lines before it. */
+  #mustWait(command: ChatCommand): boolean {
+    return this.#commands > 0 || (this.isTurnRunning && leavesConversation(command));
+  }
+
+  /** Handles a line while neither a turn nor a command runs. */
   async #handle(text: string): Promise<void> {
     const input = readInput(text);
     if (input.type === 'message') return this.#runTurn(input.text);
-    if (input.type === 'command') await this.#run(input.command, text);
-    if (!this.isTurnRunning && !this.#hasLeft) this.#goOn();
+    if (input.type === 'command') return this.#run(input.command, text);
+    this.#goOn();
   }
 
   /** Leaves when all lines are handled, or at once if nobody can answer a question. */
   #leaveAtRest(): void {
-    const isAtRest = !this.isTurnRunning && this.#earlier.length + this.#queue.length === 0;
+    const isAtRest = !this.#isBusy && this.#earlier.length + this.#queue.length === 0;
     if (isAtRest || this.#question.label !== undefined) return this.leave('left');
     this.#leavesAtRest = true;
   }
@@ -286,12 +297,16 @@ export class Chat {
       this.#warn('Wait for the end of the turn, or cancel it with Ctrl-C.');
       return this.screen.setDraft(text);
     }
+    this.#commands += 1;
     try {
       await this.deps.runCommand(command, this);
     } catch (error) {
       if (!GoondanError.is(error)) return this.lost(error);
       this.screen.print(describeFailure(error));
+    } finally {
+      this.#commands -= 1;
     }
+    if (!this.#hasLeft) this.#goOn();
   }
 
   async #runTurn(input: string, earlier?: EarlierInput): Promise<void> {
@@ -335,7 +350,9 @@ export class Chat {
     this.#goOn();
   }
 
+  /** Handles what waits, unless a turn or a command still runs. */
   #goOn(): void {
+    if (this.#isBusy) return this.screen.refresh();
     const [earlier, ...others] = this.#earlier;
     this.#earlier = others;
     const next = earlier === undefined ? this.#queue.shift() : undefined;
