@@ -20,6 +20,11 @@ test.each([
   ['"@cat.png", [@"my notes.txt"]', '"cat.png", [my notes.txt]', ['cat.png",', 'my notes.txt']],
   ['(@@kim) and a@@b.example', '(@kim) and a@@b.example', []],
   ['constructor(@Inject() cat) in `@cat.png`', 'constructor(@Inject() cat) in `@cat.png`', []],
+  ['run `npm i @scope/pkg` please', 'run `npm i @scope/pkg` please', []],
+  ['``a ` @b "c`` and @cat.png', '``a ` @b "c`` and cat.png', ['cat.png']],
+  ['```\n@Inject() @@kim @"c\n``` @cat.png', '```\n@Inject() @@kim @"c\n``` cat.png', ['cat.png']],
+  ['a lone ` before @cat.png', 'a lone ` before cat.png', ['cat.png']],
+  ['@"my `notes`.txt"', 'my `notes`.txt', ['my `notes`.txt']],
 ])('Y-02 %p names files', (text, input, paths) => {
   expect(findMentions(text)).toEqual({ input, paths });
 });

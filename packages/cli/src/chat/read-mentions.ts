@@ -1,6 +1,7 @@
 /**
  * Files that a person names in a message of the chat: `@cat.png`, `@"my cat.png"`, `(@cat.png)`. The `@` is at the start of a
- * word, or after brackets and quotes at the start of a word. There, `@@` is a literal `@`; anywhere else, both are text.
+ * word, or after brackets and quotes at the start of a word. There, `@@` is a literal `@`; anywhere else, and between
+ * backticks, both are text.
  */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -8,8 +9,8 @@ import { join, resolve } from 'node:path';
 import { GoondanError, type InputPart } from '@goondan/types';
 import { readFilePart } from '../read-files.ts';
 
-const MENTION = /(?<=(?:^|\s)[([{"'“‘«]*)@(?:(@)|"([^"\n]+)"|([^\s@"]\S*))/g;
-const UNCLOSED = /(?<=(?:^|\s)[([{"'“‘«]*)@"(?![^"\n]+")[^\n]*/;
+/** Text between backticks, which end with as many as they begin with, or a mention. */
+const MARK = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)|(?<=(?:^|\s)[([{"'“‘«]*)@(?:(@)|"([^"\n]+)"|("[^\n]*)|([^\s@"]\S*))/g;
 /** Signs that end a sentence, a bracket or a quote, and do not belong to the name of a file. */
 const PUNCTUATION = /[.,;:!?)\]}"'”’»]+$/;
 
@@ -21,19 +22,22 @@ export interface Mentions {
 
 /** **Errors** — `E_USAGE` if the quote of a name is not closed. */
 export function findMentions(text: string): Mentions {
-  const [unclosed] = UNCLOSED.exec(text) ?? [];
-  if (unclosed !== undefined) {
-    const suggestion = 'Write @"my cat.png", or write @@ for an @ that is not a file.';
-    throw new GoondanError('E_USAGE', `The quote after @ is not closed: ${unclosed}`, { suggestion });
-  }
   const paths: string[] = [];
-  const input = text.replace(MENTION, (_, literal?: string, quoted?: string, plain?: string) => {
+  const input = text.replace(MARK, (mark: string, ...groups: readonly (string | undefined)[]) => {
+    const [ticks, literal, quoted, unclosed, plain = ''] = groups;
+    if (ticks !== undefined) return mark;
     if (literal !== undefined) return '@';
-    const path = quoted ?? plain ?? '';
+    if (unclosed !== undefined) throw notClosed(mark);
+    const path = quoted ?? plain;
     paths.push(path);
     return path;
   });
   return { input, paths };
+}
+
+function notClosed(mark: string): GoondanError {
+  const suggestion = 'Write @"my cat.png", or write @@ for an @ that is not a file.';
+  return new GoondanError('E_USAGE', `The quote after @ is not closed: ${mark}`, { suggestion });
 }
 
 /** Reads the files. `~/` in a path is the folder `home`. **Errors** — `E_USAGE`, which names the file and the escape; `E_FILE_SIZE`. */
