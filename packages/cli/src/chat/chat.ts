@@ -17,6 +17,7 @@ import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
 import { Question } from './question.ts';
 import { refreshEverySecond } from './refresh-every-second.ts';
 import { type ChatCommand, leavesConversation, readInput } from './read-command.ts';
+import type { EarlierInput } from './read-earlier.ts';
 import { findMentions, readMentions } from './read-mentions.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
@@ -39,13 +40,6 @@ export interface ChatDeps {
  * stopped the swarm. `gone`: the terminal was closed.
  */
 export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
-
-/** An input that `gdn` sent to this conversation before the chat opened it, and that has no answer yet. */
-export interface EarlierInput {
-  readonly id: string;
-  readonly traceId: string;
-  readonly input: string;
-}
 
 interface RunningTurn {
   readonly abort: AbortController;
@@ -225,8 +219,9 @@ export class Chat {
   #take(text: string, when?: 'now' | 'next'): void {
     const input = readInput(text);
     if (input.type === 'mistake') return this.#warn(input.problem);
-    if (input.type === 'command' && !(when === undefined && this.#mustWait(input.command))) {
-      return void this.#run(input.command, text);
+    if (input.type === 'command') {
+      const isLate = this.#commands > 0 || (this.isTurnRunning && leavesConversation(input.command));
+      if (when !== undefined || !isLate) return void this.#run(input.command, text);
     }
     if (!this.#isBusy) return void this.#handle(text);
     const mayTake = this.#turn?.abort.signal.aborted === false && this.#forTurn.length < MOST_QUEUED;
@@ -239,11 +234,6 @@ export class Chat {
   /** True while a turn or a command runs. A command may open another conversation, so the next line waits for its end. */
   get #isBusy(): boolean {
     return this.isTurnRunning || this.#commands > 0;
-  }
-
-  /** Tells whether a command that may come from a file has to wait for the lines before it. */
-  #mustWait(command: ChatCommand): boolean {
-    return this.#commands > 0 || (this.isTurnRunning && leavesConversation(command));
   }
 
   /** Handles a line while neither a turn nor a command runs. */

@@ -2,7 +2,13 @@ import type { InstanceAddress } from '@goondan/runtime';
 import { toAgentAddress } from '@goondan/runtime/control';
 import { withStore } from '../instance/with-store.ts';
 import type { SwarmPlace } from '../swarm/swarm-place.ts';
-import type { EarlierInput } from './chat.ts';
+
+/** An input that `gdn` sent to this conversation before the chat opened it, and that has no answer yet. */
+export interface EarlierInput {
+  readonly id: string;
+  readonly traceId: string;
+  readonly input: string;
+}
 
 /**
  * Reads the inputs of a conversation that `gdn` sent earlier, and that have no answer yet, oldest first. Inputs of other

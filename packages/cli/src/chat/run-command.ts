@@ -4,9 +4,10 @@ import type { InstanceAddress, Swarm } from '@goondan/runtime';
 import type { Clock } from '@goondan/runtime/internal';
 import { describeStatus } from '../swarm/describe-status.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
-import type { Chat, EarlierInput } from './chat.ts';
+import type { Chat } from './chat.ts';
 import { describeMessages, sentIn } from './describe-messages.ts';
 import { type ChatCommand, commandHelp } from './read-command.ts';
+import type { EarlierInput } from './read-earlier.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 
 export interface CommandDeps {
