@@ -1,4 +1,3 @@
-import type { Prices } from '@goondan/types';
 import { Option } from 'commander';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
@@ -37,7 +36,7 @@ async function showUsage(options: UsageOptions, terminal: Terminal): Promise<voi
     import('../usage/print-usage.ts'),
   ]);
   const { by, json, prices: file, since } = options;
-  const prices = file === undefined ? undefined : await readPrices(file);
+  const prices = file === undefined ? undefined : await (await import('../read-prices.ts')).readPrices(file);
   const place = await placeOfSwarm(options);
   const read = await withStore(place, { spendings: [], problems: [] }, ({ usage }) => usage.read(since));
   const report = reportUsage(read, { by, since, prices });
@@ -47,14 +46,4 @@ async function showUsage(options: UsageOptions, terminal: Terminal): Promise<voi
   terminal.printError(
     `Swarm "${place.swarm}" has made no model call${days}. Ask it something: \`${startCommand(options)}\`.\n`,
   );
-}
-
-/** Reads the file of `--prices`. **Errors** — `E_USAGE` when there is no such file, `E_PRICES_FILE`. */
-async function readPrices(file: string): Promise<Prices> {
-  const [{ loadPrices }, { checkFile }] = await Promise.all([
-    import('@goondan/runtime/bundle'),
-    import('../check-file.ts'),
-  ]);
-  await checkFile(file);
-  return loadPrices(file);
 }

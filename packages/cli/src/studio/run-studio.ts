@@ -1,7 +1,7 @@
 /** `gdn studio`: serves the page until it is interrupted. */
-import { loadPrices } from '@goondan/runtime/bundle';
 import type { BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { readPrices } from '../read-prices.ts';
 import { readVersion } from '../read-version.ts';
 import { readableStateRoot } from '../state-root.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
@@ -12,7 +12,7 @@ import { serveStudio, type Studio } from './serve-studio.ts';
 
 /**
  * Resolves after a stop signal. `opensBrowser`: opens a browser, if there is one. **Errors** — those of `openSwarm` and
- * `serveStudio`; `E_STATE_ROOT`, `E_PRICES_FILE`.
+ * `serveStudio`; `E_STATE_ROOT`; those of `readPrices`.
  */
 export async function runStudio(
   request: BundleOptions & {
@@ -24,7 +24,7 @@ export async function runStudio(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { port, opensBrowser, json = false, prices: priceFile, ...options } = request;
-  const prices = priceFile === undefined ? undefined : loadPrices(priceFile);
+  const prices = priceFile === undefined ? undefined : await readPrices(priceFile);
   const stateRoot = readableStateRoot(options);
   const opened = await openSwarm(options, terminal.printError);
   const studio = serveStudio({
