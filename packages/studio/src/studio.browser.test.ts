@@ -663,7 +663,7 @@ describe.skipIf(!hasChromium)('Studio with a provider', () => {
     expect(await row('clerk').locator('td').allTextContents()).toEqual(cellsOf('clerk', tokens.filter(isClerk)));
     const total = await row('total').locator('td').last().textContent();
     expect(total).toBe(`${costOf(sumOf(tokens)).toFixed(4)} USD + 1 unpriced`);
-    await page.getByText('The price file has no price, or not all prices, of scripted/script.').waitFor();
+    await page.getByText('The price file does not have scripted/script.').waitFor();
     await page.getByRole('combobox', { name: 'By' }).selectOption('model');
     await row(`anthropic/${anthropicCase.model}`).waitFor();
   });

@@ -19,12 +19,14 @@ test('Y-03 the table has the cost at known prices, and says which calls have non
       { provider: 'openai', model: 'small', calls: 1, usage: used(7, 0), unpricedCalls: 1 },
     ],
     total: { calls: 3, usage: used(107, 0), cost: 0.25, unpricedCalls: 1 },
-    unpriced: ['openai/small'],
+    unpriced: ['openai/small', 'anthropic/large'],
+    missingPrices: { 'anthropic/large': ['cacheRead', 'cacheWrite'] },
   };
   const text = renderToStaticMarkup(<UsageTable usage={usage} />);
   const costs = [...text.matchAll(/<td>([^<]*)<\/td><\/tr>/g)].map(([, cost]) => cost);
   expect(costs).toEqual(['0.2500 EUR', '1 unpriced', '0.2500 EUR + 1 unpriced']);
-  expect(text).toContain('The price file has no price, or not all prices, of openai/small.');
+  expect(text).toContain('The price file does not have openai/small.');
+  expect(text).toContain('The price file has no `cacheRead` and no `cacheWrite` of anthropic/large.');
 });
 
 test('Y-03 the table has a row for each group, with cache reads, and their sum', () => {

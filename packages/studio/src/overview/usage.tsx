@@ -29,7 +29,7 @@ export function Usage({ workspaceId, version }: { readonly workspaceId: string; 
 }
 
 export function UsageTable({ usage }: { readonly usage: UsageView }) {
-  const { by, rows, total, currency, unpriced = [], problems = [] } = usage;
+  const { by, rows, total, currency, problems = [] } = usage;
   const heads = [by, 'calls', 'input', 'output', 'from cache', 'to cache'];
   return (
     <>
@@ -50,9 +50,11 @@ export function UsageTable({ usage }: { readonly usage: UsageView }) {
           {rows.length > 1 && <Counts name="total" sum={total} currency={currency} />}
         </tbody>
       </table>
-      {unpriced.length > 0 && (
-        <p className="quiet">The price file has no price, or not all prices, of {unpriced.join(', ')}.</p>
-      )}
+      {notesOf(usage).map((note) => (
+        <p key={note} className="quiet">
+          {note}
+        </p>
+      ))}
       {problems.map((problem) => (
         <p key={problem} className="bad">
           Not counted: {problem}
@@ -60,6 +62,17 @@ export function UsageTable({ usage }: { readonly usage: UsageView }) {
       ))}
     </>
   );
+}
+
+/** Says which prices the price file lacks, as `gdn usage` does. */
+function notesOf({ unpriced = [], missingPrices = {} }: UsageView): string[] {
+  const unknown = unpriced.filter((name) => missingPrices[name] === undefined);
+  return [
+    ...(unknown.length === 0 ? [] : [`The price file does not have ${unknown.join(', ')}.`]),
+    ...Object.entries(missingPrices).map(([name, fields]) => {
+      return `The price file has no ${fields.map((field) => `\`${field}\``).join(' and no ')} of ${name}.`;
+    }),
+  ];
 }
 
 interface CountsProps {
