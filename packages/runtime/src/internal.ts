@@ -70,7 +70,7 @@ export {
 } from './counters/change-counters.ts';
 export { counterLimits } from './counters/claim.ts';
 export type { CounterState, CounterMoment } from './counters/counter-state.ts';
-export { tooManyCounters } from './counters/counter-table.ts';
+export { notReserved, tooManyCounters } from './counters/counter-table.ts';
 export { type Clock, sleep, systemClock, waitAtMost } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf, turnIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';

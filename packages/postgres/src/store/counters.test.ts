@@ -76,6 +76,20 @@ test('Y-04 a write of a node that was late changes nothing', async () => {
   await swarm.end();
 });
 
+test('Y-04 a call whose reservation was ended does not begin, and the error does not blame the owner', async () => {
+  const swarm = made.make();
+  const { counters } = await join(swarm, 'one', first);
+  const call = { id: 'ended', claims: [{ counter: '["swarm","a"]', window: 'ever' as const, amount: 1, limit: 1 }] };
+  await counters.reserve(first, call);
+  await counters.release(call);
+  const outcome = await counters.begin(first, [call]).catch((error: unknown) => error);
+  expect(outcome).toMatchObject({
+    code: 'E_FENCED',
+    message: 'The reservation of this call was ended, because its process counts as lost.',
+  });
+  await swarm.end();
+});
+
 /** Returns a database that runs `before` ahead of the first statement that writes states. */
 function meeting(database: Database, before: () => Promise<unknown>): Database {
   let isFirst = true;

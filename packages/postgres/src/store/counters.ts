@@ -11,9 +11,10 @@ import {
   abandonReservation,
   beginReservations,
   type Changed,
+  type CounterMoment,
   type CounterState,
   endReservation,
-  type CounterMoment,
+  notReserved,
   raiseLimit,
   type ReadState,
   reserveClaims,
@@ -88,7 +89,7 @@ export class PostgresCounters implements Counters {
       instance,
       apply: (read, moment) => beginReservations(read, reservations, moment),
     });
-    if (!hasBegun) throw notTheOwner(instance);
+    if (!hasBegun) throw notReserved();
   }
 
   settle: Counters['settle'] = (reservation, amounts) => this.#end(reservation, amounts);

@@ -118,3 +118,8 @@ function steadyNow(clock: Clock): () => number {
     return offset + elapsed;
   };
 }
+
+/** The error of a call that begins without its reservation. */
+export function notReserved(): GoondanError {
+  return new GoondanError('E_FENCED', 'The reservation of this call was ended, because its process counts as lost.');
+}

@@ -1,7 +1,6 @@
 /** The counters of a swarm on files: in memory, and those that must survive a restart also in a file. */
-import { GoondanError } from '@goondan/types';
 import type { Claim, Reservation } from '../../counters/claim.ts';
-import { CounterTable } from '../../counters/counter-table.ts';
+import { CounterTable, notReserved } from '../../counters/counter-table.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CounterFile } from '../../workspace/counters/counter-file.ts';
 import type { CounterState } from '../../counters/counter-state.ts';
@@ -71,8 +70,4 @@ export function fileCounters({ clock, placement, file, states, warn }: FileCount
       if (dropped.length > 0) await file.save(dropped.map((counter) => [counter, undefined] as const));
     },
   };
-}
-
-function notReserved(): GoondanError {
-  return new GoondanError('E_FENCED', 'The reservation of this call was ended, because its process counts as lost.');
 }
