@@ -41,7 +41,7 @@ test('Y-04 a budget of money asks before it is exceeded, and spends what the pri
   expect(listed).toMatch(
     /The budget "daily" allows 0\.03 USD a day: 0\.021 used, 0 reserved by running calls, and this call may need 0\.01\d* *\. Approve 0\.03 USD more\?/,
   );
-  expect((await gdn('approve', first)).stdout).toBe('Approved: the budget is raised.\n');
+  expect((await gdn('approve', first)).stdout).toBe('Approved: the budget grows when the turn goes on.\n');
   expect((await fourth).result.error).toBeUndefined();
 
   for (const input of ['5', '6', '7', '8']) expect((await ask(input)).result.error).toBeUndefined();

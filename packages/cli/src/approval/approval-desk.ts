@@ -106,6 +106,7 @@ export class ApprovalDesk {
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
     if (!isGiven) tell(`${id} was already answered.`);
     else if (kind === 'change') tell(isApproved ? `${id}: the change is approved.` : `${id}: the change is denied.`);
-    else if (kind === 'budget') tell(isApproved ? `${id}: the budget is raised.` : `${id}: the budget stays as it is.`);
+    else if (kind === 'budget')
+      tell(isApproved ? `${id}: the budget grows when the turn goes on.` : `${id}: the budget stays as it is.`);
   }
 }

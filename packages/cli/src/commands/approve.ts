@@ -15,8 +15,8 @@ export function addApproveCommands(program: GdnCommand): void {
     .description(
       'Answers one question of a running swarm with yes. A tool call runs: this call, once, with the arguments shown. A ' +
         'change that an agent wants to make to its bundle is made, with the difference shown. A budget of model calls ' +
-        'grows by its own size. Without an id it lists the questions. They are kept when the swarm stops, and wait again ' +
-        'when it starts.',
+        'grows by its own size, or by as much as the waiting call needs. Without an id it lists the questions. They are ' +
+        'kept when the swarm stops, and wait again when it starts.',
     )
     .option('--note <text>', 'a note for the record')
     .swarmOptions()
@@ -62,7 +62,10 @@ async function act(
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `Nothing waits for approval under the id "${id}".`);
   const isBudget = asked?.kind === 'budget';
   return what === 'approve'
-    ? { json: { approved: true }, text: isBudget ? 'Approved: the budget is raised.\n' : 'Approved.\n' }
+    ? {
+        json: { approved: true },
+        text: isBudget ? 'Approved: the budget grows when the turn goes on.\n' : 'Approved.\n',
+      }
     : { json: { denied: true }, text: isBudget ? 'Denied: the budget stays as it is.\n' : 'Denied.\n' };
 }
 

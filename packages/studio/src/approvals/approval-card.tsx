@@ -70,7 +70,7 @@ export function ApprovalCard({
         <input
           value={note}
           maxLength={1000}
-          placeholder={isBudget ? 'Why not? The error of the turn has it.' : 'Why not? The agent reads it.'}
+          placeholder={isBudget ? 'Why not? Shown in the error of the turn.' : 'Why not? The agent reads it.'}
           aria-label={isBudget ? 'Why not, for the error of the turn' : 'Why not, for the agent to read'}
           readOnly={state !== 'open'}
           onChange={({ target }) => setNote(target.value)}
