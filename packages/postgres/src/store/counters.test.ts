@@ -187,8 +187,18 @@ describe('Y-04 rows of counters', () => {
     const swarm = made.make();
     const { counters } = await join(swarm, 'one', first);
     const fill = `insert into gdn_counter (swarm, name) select $1, 'c' || n from generate_series(1, ${counterLimits.mostCounters}) as n`;
-    await swarm.database.query(fill, [swarm.swarm]);
     const reserve = (name: string) => counters.reserve(first, { id: name, claims: [claimOf(name)] });
+    await reserve('old');
+    await swarm.database.query(fill, [swarm.swarm]);
+    // A call that needs no other counter is ended, although it is written together with calls that are refused.
+    const together = await Promise.allSettled([
+      reserve('new'),
+      counters.settle({ id: 'old', claims: [claimOf('old')] }, [0]),
+      reserve('newer'),
+      counters.reserve(first, { id: 'next', claims: [claimOf('old')] }),
+    ]);
+    const refused = { reason: { code: 'E_COUNTER_LIMIT' } };
+    expect(together).toMatchObject([refused, { status: 'fulfilled' }, refused, { value: { status: 'reserved' } }]);
     for (let attempt = 0; attempt < 2; attempt += 1) {
       expect(await reserve('new').catch((error: unknown) => error)).toMatchObject({ code: 'E_COUNTER_LIMIT' });
     }

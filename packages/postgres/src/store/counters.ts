@@ -168,8 +168,7 @@ export class PostgresCounters implements Counters {
     const missing = changed.map(([name]) => name).filter((name) => !this.#versions.has(name));
     if (missing.length > 0) {
       const added = await this.#query(ADD_COUNTERS, [this.context.swarm, missing]);
-      if (added.length === 0) throw tooManyCounters();
-      return [...applied.keys()];
+      return added.length === 0 ? refuseNew(applied, missing) : [...applied.keys()];
     }
     const owners = [...applied].flatMap(([operation, { isChange }]) => (isChange ? ownerOf(operation) : []));
     const fenced = changed.length === 0 ? [] : await this.#put(changed, owners, moment.now);
@@ -244,6 +243,17 @@ function applyAll(batch: readonly Operation[], states: Map<string, CounterState>
     }
   }
   return applied;
+}
+
+/** Refuses the operations that need another counter, since there are too many. Returns the others. */
+function refuseNew(applied: Applied, missing: readonly string[]): readonly Operation[] {
+  const left: Operation[] = [];
+  for (const [operation, { isChange }] of applied) {
+    const needsNew = isChange && operation.counters.some((name) => missing.includes(name));
+    if (needsNew) operation.reject(tooManyCounters());
+    else left.push(operation);
+  }
+  return left;
 }
 
 function ownerOf(operation: Operation): readonly OwnerOperation[] {
