@@ -1,6 +1,13 @@
 /** Tests `ctx.budgets` in resumed turns and in replays, and its mistakes. */
 import { describe, expect, test } from 'bun:test';
-import { type Budget, type BudgetOutcome, type ExtensionRegister, GoondanError, type ModelReply } from '@goondan/types';
+import {
+  type Budget,
+  type BudgetOutcome,
+  type ExtensionRegister,
+  GoondanError,
+  type ModelMiddlewareContext,
+  type ModelReply,
+} from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { appendRest } from '../../testing/append-rest.ts';
 import { fakeApprover } from '../../testing/fake-approver.ts';
@@ -128,6 +135,48 @@ describe('Y-04 a budget of tokens counts everything that was reserved', () => {
     await agent.say('one');
     await agent.say('two');
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, !isCounted]);
+  });
+});
+
+describe('Y-04 a layer with a budget of tokens', () => {
+  const counting: ExtensionRegister = ({ pipeline }) => {
+    pipeline.register('model', async (ctx) => (await ctx.budgets.reserve(), ctx.next()), {
+      budgets: [{ ...budget(1_000_000), measure: 'tokens' }],
+    });
+  };
+  /** Runs a turn with a layer that changes the request, and returns the reserved amounts. */
+  const run = async (names: readonly string[], change: (ctx: ModelMiddlewareContext) => void) => {
+    const amounts: number[] = [];
+    const own = ownCounters(systemClock, address);
+    const counters: CallCounters = {
+      ...own,
+      reserve(reservation, signal) {
+        amounts.push(...reservation.claims.map(({ amount }) => amount));
+        return own.reserve(reservation, signal);
+      },
+    };
+    const changing: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register('model', (ctx) => (change(ctx), ctx.next()));
+    };
+    const extensions = names.map((name) => extension(name, name === 'changing' ? changing : counting));
+    const plan = { agentName: 'helper', models, params: { maxTokens: 100 }, extensions };
+    const { result } = await recordInMemory(plan, ['go'], { counters });
+    return { amounts, error: result.error };
+  };
+
+  test('estimates the request that it gets, and not that of another one', async () => {
+    const { amounts } = await run(['outer', 'changing', 'inner'], (ctx) => {
+      ctx.messages.push({ role: 'user', content: 'x'.repeat(10_000) });
+    });
+    expect((amounts[1] ?? 0) - (amounts[0] ?? 0)).toBeGreaterThan(4_000);
+  });
+
+  test('refuses a call that has lost the maximum of its answer', async () => {
+    const { amounts, error } = await run(['changing', 'inner'], (ctx) => {
+      ctx.params = { temperature: 0 };
+    });
+    expect([amounts, error?.code]).toEqual([[], 'E_BUDGET_UNBOUNDED']);
+    expect(error?.message).toContain('an answer of Model/m may be as long as the model allows');
   });
 });
 

@@ -29,7 +29,7 @@ import { claimBudget, unbounded } from './budget-claims.ts';
 import { estimateInput, USUAL_ANSWER } from './estimate-call.ts';
 import type { ModelCall } from './model-context.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
-import { mostTokensOf, priceFor } from './most-tokens.ts';
+import { findUncountedCall, mostTokensOf, priceFor } from './most-tokens.ts';
 
 /** The amounts of a call that are counted. */
 export type Measure = Budget['measure'];
@@ -75,6 +75,8 @@ export class CallReservations {
     const asked = () => ({
       budgets: budgets.map(({ prices, ...budget }) => ({ ...budget, ...currencyOf(budget, prices) })),
     });
+    // Layers between those with budgets may have changed the request.
+    this.#input = undefined;
     const outcome = await effects.perform({ key, kind: 'budget', asked }, async () => {
       const measures = budgets.map((budget) => this.#measure(extension, budget));
       const amounts = measures.map(({ amount }) => amount);
@@ -203,12 +205,18 @@ export class CallReservations {
     return JSON.stringify(scope === 'turn' ? [agentName, instanceKey, this.turn.turnId] : names[scope]);
   }
 
-  /** Returns the amount that a budget reserves. **Errors** — `E_BUDGET_UNBOUNDED` for a model without a price. */
+  /**
+   * Returns the amount that a budget reserves. **Errors** — `E_BUDGET_UNBOUNDED` for a model without a price, and for a
+   * call whose answer has no maximum any more, because a layer has replaced its params.
+   */
   #measure(extension: string, { measure, prices }: Budget): MeasuredClaim {
     if (measure === 'calls') return { measure, amount: 1 };
+    const { plan } = this.turn.agent;
+    const uncounted = findUncountedCall(plan, this.call, { measure, ...(prices && { prices }) });
+    if (uncounted !== undefined) throw unbounded(extension, measure, uncounted);
     const { inputTokens, outputTokens } = this.#mostTokens(prices);
     if (measure === 'tokens') return { measure, amount: inputTokens + outputTokens };
-    const price = priceFor(this.turn.agent.plan, this.call, prices);
+    const price = priceFor(plan, this.call, prices);
     if (price === undefined) throw unbounded(extension, measure, unpriced(this.call.modelRef));
     return { measure, amount: highestPriceOf({ inputTokens, outputTokens }, price), ...(prices && { prices }) };
   }

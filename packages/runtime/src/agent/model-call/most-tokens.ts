@@ -1,7 +1,7 @@
 /** The most tokens that the answer of a model may have, and the price of the model. */
-import { findPrice, type ModelPrice, type Prices } from '@goondan/types';
+import { type Budget, findPrice, type ModelPrice, type Prices } from '@goondan/types';
 import type { ModelSpec } from '../../config/model-spec.ts';
-import { mostOutputOf } from '../../config/uncounted-model.ts';
+import { findUncountedModel, mostOutputOf, type UncountedModel } from '../../config/uncounted-model.ts';
 import type { PlanInForce } from '../turn-state/agent-parts.ts';
 import type { ModelCall } from './model-context.ts';
 
@@ -10,6 +10,16 @@ type Called = Pick<ModelCall, 'modelRef' | 'params'>;
 /** Returns `undefined` if neither the call nor the model nor the price file has a maximum. */
 export function mostTokensOf(plan: Pick<PlanInForce, 'openModel'>, call: Called, prices?: Prices): number | undefined {
   return mostOutputOf(specOf(plan, call), call.params, prices);
+}
+
+/** Returns the reason why a budget cannot count this call. The calls of models without a spec are counted by an estimate. */
+export function findUncountedCall(
+  plan: Pick<PlanInForce, 'openModel'>,
+  call: Called,
+  budget: Pick<Budget, 'measure' | 'prices'>,
+): UncountedModel | undefined {
+  const spec = specOf(plan, call);
+  return spec && findUncountedModel(budget, call.modelRef, spec, call.params);
 }
 
 /** Returns the price of the called model; `undefined` if the file does not have it. */
