@@ -1,16 +1,22 @@
 /** Finds the reason why a budget cannot count the calls of a model: its price or the maximum of its answers is not known. */
-import { type Budget, findPrice, type Prices } from '@goondan/types';
+import { type Budget, findPrice, type Prices, type ProviderOptions } from '@goondan/types';
+import { isPlainObject } from '../json/copy-json.ts';
 
 /** The facts of a model that budgets need. */
 export interface PricedModel {
   readonly provider: string;
   readonly model: string;
   readonly params?: AnswerParams | undefined;
+  readonly options?: object | undefined;
 }
 
 interface AnswerParams {
   readonly maxTokens?: number | undefined;
+  readonly providerOptions?: Readonly<ProviderOptions> | undefined;
 }
+
+/** The tokens that `@ai-sdk/anthropic` adds for thinking whose budget is not given. */
+const USUAL_THINKING = 1_024;
 
 export interface UncountedModel {
   /** Text to follow `… has a budget of tokens, but`. */
@@ -40,8 +46,21 @@ export function findUncountedModel(
   return { problem: `an answer of ${modelRef} may be as long as the model allows`, suggestion };
 }
 
-/** Returns the most tokens of an answer; `undefined` if neither the settings nor the model nor the price has a maximum. */
+/**
+ * Returns the most tokens of an answer, with its thinking; `undefined` if neither the settings nor the model nor the price has
+ * a maximum.
+ */
 export function mostOutputOf(
+  spec: PricedModel | undefined,
+  params: AnswerParams,
+  prices: Prices | undefined,
+): number | undefined {
+  const most = mostTextOf(spec, params, prices);
+  return most === undefined ? undefined : most + thinkingOf(spec, params);
+}
+
+/** Returns the maximum of an answer as it is sent to the provider. */
+export function mostTextOf(
   spec: PricedModel | undefined,
   params: AnswerParams,
   prices: Prices | undefined,
@@ -49,6 +68,23 @@ export function mostOutputOf(
   const own = params.maxTokens ?? spec?.params?.maxTokens;
   if (own !== undefined || spec === undefined || prices === undefined) return own;
   return findPrice(prices, spec)?.maxOutputTokens;
+}
+
+/** Returns the tokens for thinking, which the package of Anthropic adds to the maximum of the answer. */
+function thinkingOf(spec: PricedModel | undefined, params: AnswerParams): number {
+  if (spec?.provider !== 'anthropic') return 0;
+  // The settings of the call win over those of the model, as in the request.
+  const sources = [params, spec.params, spec.options];
+  const found = sources.map(readThinking).find((thinking) => thinking !== undefined);
+  if (!isPlainObject(found) || found['type'] !== 'enabled') return 0;
+  const { budgetTokens = USUAL_THINKING } = found;
+  return typeof budgetTokens === 'number' ? budgetTokens : USUAL_THINKING;
+}
+
+function readThinking(source: object | undefined): unknown {
+  const options: unknown = source && 'providerOptions' in source ? source.providerOptions : undefined;
+  const own = isPlainObject(options) ? options['anthropic'] : undefined;
+  return isPlainObject(own) ? own['thinking'] : undefined;
 }
 
 export function describeUncounted(extension: string, measure: Budget['measure'], problem: string): string {

@@ -29,7 +29,7 @@ import { claimBudget, unbounded } from './budget-claims.ts';
 import { estimateInput, USUAL_ANSWER } from './estimate-call.ts';
 import type { ModelCall } from './model-context.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
-import { findUncountedCall, mostTokensOf, priceFor } from './most-tokens.ts';
+import { findUncountedCall, mostTextFor, mostTokensOf, priceFor } from './most-tokens.ts';
 
 /** The amounts of a call that are counted. */
 export type Measure = Budget['measure'];
@@ -101,8 +101,8 @@ export class CallReservations {
   /** Returns params with the maximum of the answer that budgets took from a price file, so that the provider keeps it, too. */
   limitAnswer(params: ModelParams): ModelParams {
     const { plan } = this.turn.agent;
-    if (mostTokensOf(plan, this.call) !== undefined) return params;
-    const most = [...this.#prices].flatMap((prices) => mostTokensOf(plan, this.call, prices) ?? []);
+    if (mostTextFor(plan, this.call) !== undefined) return params;
+    const most = [...this.#prices].flatMap((prices) => mostTextFor(plan, this.call, prices) ?? []);
     return most.length === 0 ? params : { ...params, maxTokens: Math.min(...most) };
   }
 
