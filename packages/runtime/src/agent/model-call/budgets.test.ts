@@ -210,6 +210,31 @@ describe('Y-04 the question about a budget', () => {
     expect(args?.['to']).toBeGreaterThan(4_096);
   });
 
+  test('asks for enough, although sums of fractions have errors', async () => {
+    const [limit, used] = [0.79, 0.36];
+    const approver = fakeApprover(() => ({ decision: 'denied' }));
+    const counters: CallCounters = {
+      ...ownCounters(systemClock, address),
+      reserve: async () => ({ status: 'refused', claim: 0, used, reserved: 0, limit }),
+    };
+    const more: ExtensionRegister = ({ pipeline }) => {
+      pipeline.register(
+        'model',
+        async (ctx) => {
+          await ctx.budgets.reserve();
+          await ctx.budgets.ask('all', { reason: 'More?' });
+          return ctx.next();
+        },
+        { budgets: [budget(0.01)] },
+      );
+    };
+    await recordInMemory({ agentName: 'helper', models, extensions: [extension('more', more)] }, ['go'], {
+      approver,
+      counters,
+    });
+    expect(approver.questions[0]?.args?.['to']).toBe(1.36);
+  });
+
   test('is about a budget that refused the call, and not about another one', async () => {
     const approver = fakeApprover(() => ({ decision: 'approved' }));
     const other: ExtensionRegister = ({ pipeline }) => {

@@ -18,6 +18,7 @@ import {
   type Prices,
   type TokenUsage,
 } from '@goondan/types';
+import { addAmounts } from '../../counters/counter-state.ts';
 import type { UncountedModel } from '../../config/uncounted-model.ts';
 import type { ReservedCall } from '../../trace/layer-span.ts';
 import { randomIds } from '../../ports/ids.ts';
@@ -91,7 +92,7 @@ export class CallReservations {
       const { name = '', limit: size = 0 } = budgets[claim] ?? {};
       const needs = amounts[claim] ?? 0;
       // The next portion must be enough for this call.
-      const more = Math.max(size, used + needs - limit);
+      const more = Math.max(size, addAmounts(addAmounts(used, needs), -limit));
       return { ok: false as const, name, used, reserved: reserved.reserved, needs, limit, more };
     });
     this.#refusals.set(extension, outcome.ok ? undefined : outcome);
@@ -116,7 +117,7 @@ export class CallReservations {
     const { measure, scope, per, prices } = budget;
     const { limit, more } = refusal;
     const counted = { measure, ...currencyOf(budget, prices), scope, ...(per && { per }) };
-    const args = { extension, budget: name, ...counted, whose: this.#whose(scope), limit, to: limit + more };
+    const args = { extension, budget: name, ...counted, whose: this.#whose(scope), limit, to: addAmounts(limit, more) };
     const { key, step } = this.call;
     const spanIds = (step ?? this.turn).spanIds.inside(key);
     const asked = { toolCallId: key, toolName: extension, step, spanIds, preview: () => JSON.stringify(args) };
