@@ -79,6 +79,15 @@ test('Y-07 a call of a minute fits when its refusal says so', () => {
   expect(reserve('minute', 2, 3).outcome.status).toBe('reserved');
 });
 
+test('Y-07 a call that runs for longer than a minute does not shorten the wait', () => {
+  const { clock, reserve } = openTable();
+  reserve('minute', 2, 3);
+  clock.advance(62_000);
+  reserve('minute', 2, 3);
+  const { outcome } = reserve('minute', 2, 3);
+  expect(outcome).toMatchObject({ status: 'refused', used: 2, retryAfterMs: 62_000 });
+});
+
 test('Y-07 a call counts for more than a minute, in whatever part of a second it was made', () => {
   for (let offset = 0; offset < 1_000; offset += 111) {
     const { clock, reserve } = openTable();

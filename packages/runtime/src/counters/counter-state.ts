@@ -110,7 +110,9 @@ export function fitsAfterMs(state: CounterState, amount: number, limit: number, 
   const counted = [
     ...(state.recent ?? []),
     ...Object.values(state.held).map((each) => [secondOf(each.at), each.amount] as const),
-  ].toSorted(([a], [b]) => a - b);
+  ]
+    .filter(([second]) => isInMinute(second, now))
+    .toSorted(([a], [b]) => a - b);
   let used = usedOf(state, now);
   for (const [second, counts] of counted) {
     used = addAmounts(used, -counts);
