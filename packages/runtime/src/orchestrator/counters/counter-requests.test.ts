@@ -163,6 +163,8 @@ test('a conversation has a limited number of reservations', async () => {
   for (let made = 0; made < requestLimits.mostReserved; made += 1) await ask(reserve(`${made}`, many));
   expect(await ask(reserve('more', many))).toMatchObject({ error: { code: 'E_COUNTER_LIMIT' } });
   expect(await ask(reserve('more', many), other)).toMatchObject({ status: 'reserved' });
+  // Otherwise none of them could ever end.
+  expect(await ask({ kind: 'begin', ids: ['0'] })).toEqual({ status: 'done' });
 });
 
 test('refused calls and withdrawn waits are no reservations', async () => {

@@ -130,9 +130,9 @@ export class CounterRequests implements SwarmListener {
     const asking = this.#of(at);
     const answer = (outcome: CounterEnd) => this.deps.say(at, { type: 'counters.ended', callId, outcome });
     if (during === undefined) return answer(failed(outside()));
-    if (asking.requests.size >= requestLimits.mostOfOne || asking.reserved.size >= requestLimits.mostReserved) {
-      return answer(failed(tooMany()));
-    }
+    // The calls of open reservations must be able to begin, or they would never end.
+    const isFull = request.kind === 'reserve' && asking.reserved.size >= requestLimits.mostReserved;
+    if (isFull || asking.requests.size >= requestLimits.mostOfOne) return answer(failed(tooMany()));
     const stop = new AbortController();
     asking.requests.set(callId, { eventId: during.id, stop });
     const waits = (limit: string) => this.deps.say(at, { type: 'counters.waiting', callId, limit });
