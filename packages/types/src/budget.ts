@@ -26,7 +26,8 @@ export type BudgetOutcome =
   /**
    * `used`: the amount that counts. `reserved`: the part of it that is reserved by calls that run. `needs`: the amount that
    * the call needs. `limit`: the limit, as raised by people. `more`: the amount that an approval adds to the limit, which is
-   * the size of the budget, or more if the call needs more.
+   * the size of the budget, or more if the call needs more. `day`: the day of a budget per day, such as `2026-11-17`, in UTC;
+   * an approval counts only for that day.
    */
   | {
       readonly ok: false;
@@ -36,6 +37,7 @@ export type BudgetOutcome =
       readonly needs: number;
       readonly limit: number;
       readonly more: number;
+      readonly day?: string;
     };
 
 /** Lets a `model` layer count its call against the budgets that the layer declares. */

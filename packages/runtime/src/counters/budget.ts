@@ -18,6 +18,8 @@ export interface BudgetToApprove extends CountedBudget {
   /** The limit that was reached, and the limit after the approval. */
   readonly limit: number;
   readonly to: number;
+  /** The day whose limit was reached, such as `2026-11-17`; absent if the budget does not begin again. */
+  readonly day?: string;
   /** The unit of money; absent for other measures. */
   readonly currency?: string;
 }
@@ -30,16 +32,18 @@ export function counterOfBudget({ extension, budget, measure, scope, per }: Coun
 
 /** Reads the arguments of a question about a budget; `undefined` if they are something else. */
 export function readBudget(args: JsonObject): BudgetToApprove | undefined {
-  const { extension, budget, measure, scope, per, limit, to, currency } = args;
+  const { extension, budget, measure, scope, per, limit, to, currency, day } = args;
   const isBudget =
     typeof extension === 'string' &&
     typeof budget === 'string' &&
     (measure === 'calls' || measure === 'tokens' || measure === 'money') &&
     (scope === 'turn' || scope === 'conversation' || scope === 'agent' || scope === 'swarm') &&
     (per === undefined || per === 'day') &&
+    (day === undefined || (typeof day === 'string' && !Number.isNaN(Date.parse(day)))) &&
     typeof limit === 'number' &&
     typeof to === 'number';
   if (!isBudget) return undefined;
   const unit = typeof currency === 'string' ? { currency } : {};
-  return { extension, budget, measure, scope, ...(per === 'day' && { per }), limit, to, ...unit };
+  const window = { ...(per === 'day' && { per: 'day' as const }), ...(day !== undefined && { day }) };
+  return { extension, budget, measure, scope, ...window, limit, to, ...unit };
 }

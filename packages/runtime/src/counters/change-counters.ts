@@ -3,7 +3,14 @@
  * returns the states that changed, so a store writes them all together.
  */
 import { GoondanError } from '@goondan/types';
-import { type Claim, counterLimits, type Reservation, type ReserveOutcome, type WaitingReservation } from './claim.ts';
+import {
+  type Claim,
+  counterLimits,
+  type RaisedCounter,
+  type Reservation,
+  type ReserveOutcome,
+  type WaitingReservation,
+} from './claim.ts';
 import {
   addAmounts,
   begin,
@@ -62,7 +69,8 @@ export function reserveClaims(
     const isOver = addAmounts(used, claim.amount) > limit;
     if (isOver && claim.isSoft !== true) {
       const retryAfterMs = fitsAfterMs(state, claim.amount, limit, now);
-      const more = retryAfterMs === undefined ? {} : { retryAfterMs };
+      const { day } = state;
+      const more = { ...(day !== undefined && { day }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
       const reserved = reservedOf(state, now);
       return { outcome: { status: 'refused', claim: position, used, reserved, limit, ...more }, states: waiting };
     }
@@ -95,7 +103,7 @@ export function beginReservations(
   const states = new Map<string, CounterState>();
   for (const { id, claims } of reservations) {
     for (const { counter, window } of claims) {
-      const begun = begin(states.get(counter) ?? stateAt(read(counter), window, moment), id);
+      const begun = begin(states.get(counter) ?? stateAt(read(counter), window, moment), id, moment.now);
       if (begun === undefined) return { outcome: false, states: new Map() };
       states.set(counter, begun);
     }
@@ -126,12 +134,15 @@ export function abandonReservation(read: ReadState, reservation: Reservation, mo
   return endReservation(read, reservation, isBegun ? [] : undefined, moment);
 }
 
+/** Raises the limit of a counter. If it is that of a day that is over, nothing changes. */
 export function raiseLimit(
   read: ReadState,
-  { counter, window, to }: Pick<Claim, 'counter' | 'window'> & { readonly to: number },
+  { counter, window, day, to }: RaisedCounter & { readonly to: number },
   moment: CounterMoment,
 ): Changed<void> {
-  return { outcome: undefined, states: new Map([[counter, raise(stateAt(read(counter), window, moment), to)]]) };
+  const state = stateAt(read(counter), window, moment);
+  const isOver = day !== undefined && day !== state.day;
+  return { outcome: undefined, states: new Map(isOver ? [] : [[counter, raise(state, to)]]) };
 }
 
 function limitOf({ raisedTo = 0 }: CounterState, { limit }: Claim): number {

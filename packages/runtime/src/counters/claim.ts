@@ -21,6 +21,12 @@ export interface Claim {
   readonly isSoft?: boolean;
 }
 
+/** A counter whose limit is raised. */
+export interface RaisedCounter extends Pick<Claim, 'counter' | 'window'> {
+  /** The day since 1970 whose limit is raised; absent for windows that are no day. */
+  readonly day?: number;
+}
+
 /** The claims of one call, which are reserved together or not at all. */
 export interface Reservation {
   /** Unique for each attempt of each call. */
@@ -49,6 +55,8 @@ export type ReserveOutcome =
       readonly used: number;
       readonly reserved: number;
       readonly limit: number;
+      /** The day since 1970 that the counter counts, for a window of a day. */
+      readonly day?: number;
       /** The time after which the same claims may fit; absent if no time helps. */
       readonly retryAfterMs?: number;
     }

@@ -135,7 +135,39 @@ describe('Y-04 a budget of a day', () => {
     // The call of yesterday belongs to yesterday, although it ends today.
     expect(reserve('day', 2, 2).outcome.status).toBe('reserved');
     table.end(reservation, [5]);
-    expect(reserve('day', 1, 2).outcome).toEqual({ status: 'refused', claim: 0, used: 2, reserved: 2, limit: 2 });
+    expect(reserve('day', 1, 2).outcome).toEqual({
+      status: 'refused',
+      claim: 0,
+      used: 2,
+      reserved: 2,
+      limit: 2,
+      day: 20_455,
+    });
+  });
+
+  test('is not raised by an approval that was asked for on an earlier day', () => {
+    const { clock, table, reserve } = openTable();
+    reserve('day', 2, 2);
+    const { outcome } = reserve('day', 1, 2);
+    const day = outcome.status === 'refused' ? outcome.day : undefined;
+    expect(day).toBe(20_454);
+    const raised = { counter: 'a', window: 'day' as const, ...(day !== undefined && { day }) };
+    clock.advance(61_000);
+    table.raise(raised, 4);
+    expect(reserve('day', 3, 2).outcome).toMatchObject({ status: 'refused', limit: 2, day: 20_455 });
+    table.raise({ ...raised, day: 20_455 }, 4);
+    expect(reserve('day', 3, 2).outcome.status).toBe('reserved');
+  });
+
+  test('counts a call on the day on which it begins', () => {
+    const { clock, table, reserve } = openTable();
+    const [late, early] = [reserve('day', 1, 2), reserve('day', 1, 2)];
+    table.begin([early.reservation]);
+    clock.advance(61_000);
+    for (const { reservation } of [late, early]) table.begin([reservation]);
+    expect(reserve('day', 2, 2).outcome).toMatchObject({ status: 'refused', used: 1 });
+    for (const { reservation } of [late, early]) table.end(reservation, [1]);
+    expect(table.get('a')).toMatchObject({ spent: 1, held: {} });
   });
 
   test('does not begin again when the clock was set back across midnight during a restart', () => {

@@ -126,10 +126,16 @@ export function hold(state: CounterState, id: string, held: HeldAmount): Counter
   return { ...state, ...marked, held: { ...state.held, [id]: held } };
 }
 
-/** Marks the call of a reservation as begun. Returns `undefined` if the state does not have the reservation. */
-export function begin(state: CounterState, id: string): CounterState | undefined {
+/**
+ * Marks the call of a reservation as begun. A call of a day counts on the day on which it begins. Returns `undefined` if the
+ * state does not have the reservation.
+ */
+export function begin(state: CounterState, id: string, now: number): CounterState | undefined {
   const held = ownOf(state, id);
-  return held === undefined ? undefined : { ...state, held: { ...state.held, [id]: { ...held, isBegun: true } } };
+  if (held === undefined) return undefined;
+  const isOfEarlier = state.window === 'day' && held.isBegun !== true && dayOf(held.at) < (state.day ?? 0);
+  const at = isOfEarlier ? timeOfHold(state, now) : held.at;
+  return { ...state, held: { ...state.held, [id]: { ...held, at, isBegun: true } } };
 }
 
 /** Ends a reservation with the real amount; without an amount, releases it. */
@@ -162,6 +168,11 @@ export function timeOfHold({ window, day = 0 }: CounterState, now: number): numb
 export function addAmounts(one: number, other: number): number {
   const sum = one + other;
   return Number.isInteger(sum) ? sum : Number(sum.toFixed(9));
+}
+
+/** Returns the date of a day since 1970, such as `2026-11-17`. */
+export function dateOfDay(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** The number of the day of a time since 1970, in UTC. */

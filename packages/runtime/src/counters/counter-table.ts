@@ -1,7 +1,13 @@
 /** The counters of one process in memory: those of files, and those of an agent that runs alone. */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
-import { type Claim, counterLimits, type Reservation, type ReserveOutcome, type WaitingReservation } from './claim.ts';
+import {
+  counterLimits,
+  type RaisedCounter,
+  type Reservation,
+  type ReserveOutcome,
+  type WaitingReservation,
+} from './claim.ts';
 import {
   abandonReservation,
   beginReservations,
@@ -56,7 +62,7 @@ export class CounterTable {
     this.#apply(abandonReservation(this.#read, reservation, this.#moment));
   }
 
-  raise(counter: Pick<Claim, 'counter' | 'window'>, to: number): void {
+  raise(counter: RaisedCounter, to: number): void {
     this.#apply(raiseLimit(this.#read, { ...counter, to }, this.#moment));
   }
 

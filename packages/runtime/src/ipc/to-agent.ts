@@ -49,7 +49,7 @@ export type ChangesetEnd = ReturnType<typeof changesetEnd>;
 const counterEnd = oneByField('status', {
   /** `marked`: the positions of soft claims that are the first ones above their limit. */
   reserved: () => ({ marked: listOf(count), waitedMs: number }),
-  refused: () => ({ claim: count, used: number, reserved: number, limit: number }),
+  refused: () => ({ claim: count, used: number, reserved: number, limit: number, day: optional(count) }),
   done: () => ({}),
   failed: () => ({ error: frameError }),
 });

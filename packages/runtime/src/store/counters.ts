@@ -1,6 +1,6 @@
 /** Amounts of model calls that all processes and nodes of a swarm count together: limits of models, and budgets. */
 import type { AgentAddress } from '@goondan/types';
-import type { Claim, Reservation, ReserveOutcome, WaitingReservation } from '../counters/claim.ts';
+import type { RaisedCounter, Reservation, ReserveOutcome, WaitingReservation } from '../counters/claim.ts';
 
 /**
  * Invariants that every store guarantees:
@@ -29,8 +29,8 @@ export interface Counters {
   release(reservation: Reservation): Promise<void>;
   /** Ends the reservations of a process of this node that has ended (invariant 4). Unknown ones are ignored. */
   abandon(reservations: readonly Reservation[]): Promise<void>;
-  /** Raises the limit of a counter, until its window is over. A lower limit than the current one changes nothing. */
-  raise(counter: Pick<Claim, 'counter' | 'window'>, to: number): Promise<void>;
+  /** Raises the limit of a counter, until its window is over. A lower limit than the current one, or that of another day, changes nothing. */
+  raise(counter: RaisedCounter, to: number): Promise<void>;
   /** Removes the counters whose names begin so: those of a turn that has ended, or of a deleted conversation. */
   drop(beginnings: readonly string[]): Promise<void>;
 }

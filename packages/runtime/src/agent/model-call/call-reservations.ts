@@ -18,7 +18,7 @@ import {
   type Prices,
   type TokenUsage,
 } from '@goondan/types';
-import { addAmounts } from '../../counters/counter-state.ts';
+import { addAmounts, dateOfDay } from '../../counters/counter-state.ts';
 import type { UncountedModel } from '../../config/uncounted-model.ts';
 import type { ReservedCall } from '../../trace/layer-span.ts';
 import { randomIds } from '../../ports/ids.ts';
@@ -93,7 +93,8 @@ export class CallReservations {
       const needs = amounts[claim] ?? 0;
       // The next portion must be enough for this call.
       const more = Math.max(size, addAmounts(addAmounts(used, needs), -limit));
-      return { ok: false as const, name, used, reserved: reserved.reserved, needs, limit, more };
+      const day = reserved.day === undefined ? {} : { day: dateOfDay(reserved.day) };
+      return { ok: false as const, name, used, reserved: reserved.reserved, needs, limit, more, ...day };
     });
     this.#refusals.set(extension, outcome.ok ? undefined : outcome);
     return outcome;
@@ -115,8 +116,9 @@ export class CallReservations {
     const budget = budgets.find((each) => each.name === name);
     if (budget === undefined || refusal?.name !== name) throw notRefused(extension, name);
     const { measure, scope, per, prices } = budget;
-    const { limit, more } = refusal;
-    const counted = { measure, ...currencyOf(budget, prices), scope, ...(per && { per }) };
+    const { limit, more, day } = refusal;
+    const window = { ...(per && { per }), ...(day !== undefined && { day }) };
+    const counted = { measure, ...currencyOf(budget, prices), scope, ...window };
     const args = { extension, budget: name, ...counted, whose: this.#whose(scope), limit, to: addAmounts(limit, more) };
     const { key, step } = this.call;
     const spanIds = (step ?? this.turn).spanIds.inside(key);

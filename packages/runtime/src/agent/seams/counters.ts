@@ -23,7 +23,10 @@ export interface CallReservation {
 
 export type CallReserved =
   | { readonly status: 'reserved'; readonly marked: readonly number[]; readonly waitedMs: number }
-  | Pick<Extract<ReserveOutcome, { readonly status: 'refused' }>, 'status' | 'claim' | 'used' | 'reserved' | 'limit'>;
+  | Pick<
+      Extract<ReserveOutcome, { readonly status: 'refused' }>,
+      'status' | 'claim' | 'used' | 'reserved' | 'limit' | 'day'
+    >;
 
 export interface CallCounters {
   /**

@@ -11,6 +11,7 @@
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { counterOfBudget, readBudget } from '../../counters/budget.ts';
 import type { Claim, Reservation } from '../../counters/claim.ts';
+import { dayOf } from '../../counters/counter-state.ts';
 import { type CounterPlace, nameCounter, namesBeginWith } from '../../counters/counter-name.ts';
 import type { PlannedLimit } from '../../counters/limit-counter.ts';
 import { type WaitingCall, WaitingCalls } from '../../counters/waiting-calls.ts';
@@ -231,10 +232,12 @@ export class CounterRequests implements SwarmListener {
       throw new GoondanError('E_APPROVAL_DENIED', 'No person has approved to raise this budget.');
     }
     const { scope, counter, window } = counterOfBudget(wanted);
-    const named = { counter: nameCounter(scope, counter, placeOf(at, eventId)), window };
+    const { day } = wanted;
+    const raisedDay = day === undefined ? {} : { day: dayOf(Date.parse(day)) };
+    const named = { counter: nameCounter(scope, counter, placeOf(at, eventId)), window, ...raisedDay };
     await this.#onStore(asking, () => this.deps.store.raise(named, wanted.to));
     const { limit, to, measure, currency = measure } = wanted;
-    const raised = `raised from ${roundAmount(limit)} to ${roundAmount(to)} ${currency}`;
+    const raised = `raised from ${roundAmount(limit)} to ${roundAmount(to)} ${currency}${day === undefined ? '' : ` for ${day}`}`;
     const message = `The budget "${wanted.budget}" of ${wanted.extension} is ${raised}.`;
     this.deps.report('info', 'budget.raised', message, turnOf(at, eventId));
   }
