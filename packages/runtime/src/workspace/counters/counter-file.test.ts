@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CounterState } from '../../counters/counter-state.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { systemFs } from '../../ports/fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { countersPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { CounterFile, findCounterDamage } from './counter-file.ts';
@@ -14,10 +14,10 @@ afterAll(() => rmSync(stateRoot, { recursive: true, force: true }));
 
 const stateOf = (used: number): CounterState => ({ window: 'ever', spent: used, held: {} });
 
-async function open(workspaceId: string) {
+async function open(workspaceId: string, fs: Fs = systemFs) {
   const warnings: string[] = [];
   const warn = ({ message }: { message: string }) => void warnings.push(message);
-  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
+  const ports = { fs, clock: systemClock, processes: systemProcesses, warn };
   const { file, states } = await CounterFile.open(ports, { stateRoot, workspaceId });
   return { file, warnings, used: Object.fromEntries(Array.from(states, ([name, { spent }]) => [name, spent])) };
 }
@@ -54,4 +54,19 @@ test.each([
   const { file: mended, used, warnings } = await open(at.workspaceId);
   expect([used, warnings]).toEqual([{ ...left, money: 5 }, []]);
   await mended.close();
+});
+
+test('Y-04 states whose file could not be opened are written with the next ones', async () => {
+  mkdirSync(workspaceFolder(stateRoot, 'unopened'), { recursive: true });
+  let isFull = false;
+  const stat: Fs['stat'] = (path) => (isFull ? Promise.reject(new Error('The disk is away.')) : systemFs.stat(path));
+  const { file } = await open('unopened', { ...systemFs, stat });
+  isFull = true;
+  expect(await file.save([['calls', stateOf(1)]]).catch(() => 'failed')).toBe('failed');
+  isFull = false;
+  await file.save([['tokens', stateOf(2)]]);
+  await file.close();
+  const { file: again, used } = await open('unopened');
+  expect(used).toEqual({ calls: 1, tokens: 2 });
+  await again.close();
 });

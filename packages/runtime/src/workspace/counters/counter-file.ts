@@ -70,18 +70,19 @@ export class CounterFile {
   async #write(): Promise<void> {
     const states = this.#changed;
     this.#changed = new Map();
-    const queue = await this.#opened();
     try {
+      const queue = await this.#opened();
       for (const [counter, state] of states) {
         // Safe: a state has only JSON values.
         if (state !== undefined) await queue.put(counter, state as unknown as JsonValue);
         else await queue.remove(counter);
       }
     } catch (error) {
+      const queue = this.#queue;
       this.#queue = undefined;
       // The states are written with the next ones.
       for (const [counter, state] of states) if (!this.#changed.has(counter)) this.#changed.set(counter, state);
-      await queue.close().catch(() => undefined);
+      await queue?.close().catch(() => undefined);
       throw error;
     }
   }
