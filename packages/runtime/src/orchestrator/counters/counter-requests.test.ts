@@ -139,6 +139,33 @@ test('a request has the identity of its channel, and needs a turn', async () => 
   expect(await ask({ kind: 'begin', ids: ['a'] }, other)).toMatchObject({ error: { code: 'E_FENCED' } });
 });
 
+test('Y-04 requests wait for the last of several ends of a conversation', async () => {
+  const order: string[] = [];
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let ends = 0;
+  const { requests, ask } = open((store) => ({
+    async abandon(all) {
+      await gates[ends++]?.promise;
+      await store.abandon(all);
+      order.push('abandoned');
+    },
+    reserve: (...given) => (order.push('reserved'), store.reserve(...given)),
+  }));
+  const next = fakeEvent('go', { id: 'e2' });
+  await ask(reserve('a'));
+  await ask(reserve('b'), at, next);
+  requests.turnFinished(at, { event: during });
+  requests.processGone(at);
+  gates[0]?.resolve();
+  await settle();
+  const last = ask(reserve('c'));
+  await settle();
+  gates[1]?.resolve();
+  await last;
+  await settle();
+  expect(order).toEqual(['reserved', 'reserved', 'abandoned', 'abandoned', 'reserved']);
+});
+
 test('Y-04 a budget is raised only with the approval of a person', async () => {
   const { ask, swarm, reports } = open();
   const budget = { extension: 'budget', budget: 'all', measure: 'calls', scope: 'swarm', limit: 2, to: 4 };

@@ -264,7 +264,7 @@ export class CounterRequests implements SwarmListener {
     const isCounted = turnEvent !== undefined && asking.counted.delete(turnEvent);
     const reservations = left.map(([, { reservation }]) => reservation);
     const { store } = this.deps;
-    asking.cleaned = asking.cleaned
+    const cleaned: Promise<void> = asking.cleaned
       .then(() => Promise.allSettled([...asking.working]))
       .then(async () => {
         if (reservations.length > 0) await store.abandon(reservations);
@@ -272,12 +272,14 @@ export class CounterRequests implements SwarmListener {
         this.#ended(reservations);
       })
       .catch((error: unknown) => this.#reportUnsettled(asking.at, error))
-      .then(() => this.#forgetIdle(asking));
+      .then(() => this.#forgetIdle(asking, cleaned));
+    asking.cleaned = cleaned;
   }
 
-  #forgetIdle({ at, requests, reserved, working, counted }: Asking): void {
+  /** Forgets a conversation without work, unless another cleaning has begun after this one. */
+  #forgetIdle({ at, requests, reserved, working, counted, cleaned: last }: Asking, cleaned: Promise<void>): void {
     const isIdle = requests.size + reserved.size + working.size + counted.size === 0;
-    if (isIdle) this.#asking.delete(addressKey(at));
+    if (isIdle && last === cleaned) this.#asking.delete(addressKey(at));
   }
 
   /** Hides texts of the store, which may have an address of it. */
