@@ -71,6 +71,14 @@ test.each([
     ['E_EXT_CONFIG', 'The config of Extension/budget does not fit: budgets.1.name is the name of budgets.0, too.'],
   ],
   [
+    'a budget whose name is made like that of another one',
+    { config: '{ budgets: [{ calls: 1, name: calls of the swarm }, ‸{ calls: 2 }] }' },
+    [
+      'E_EXT_CONFIG',
+      'The config of Extension/budget does not fit: budgets.1 has no `name`, and would get that of budgets.0: give it another one.',
+    ],
+  ],
+  [
     'two budgets without names that count the same',
     { config: '{ budgets: [{ calls: 1 }, ‸{ calls: 2, scope: swarm }] }' },
     [

@@ -35,7 +35,7 @@ export function* findBudgetProblems(
   if (checked !== undefined && 'problems' in checked) {
     for (const { path, message } of checked.problems) yield wrong(['prices', ...path.map(String)], message);
   }
-  const names = new Map<string, number>();
+  const names = new Map<string, { readonly index: number; readonly isNamed: boolean }>();
   for (const [index, budget] of (Array.isArray(budgets) ? budgets : []).entries()) {
     if (!isPlainObject(budget)) continue;
     const keys = ['budgets', String(index)];
@@ -50,7 +50,7 @@ export function* findBudgetProblems(
     }
     const earlier = names.get(nameOf(budget, measure));
     if (earlier !== undefined) yield wrong([...keys, ...nameKey(budget)], repeats(budget, earlier));
-    names.set(nameOf(budget, measure), earlier ?? index);
+    names.set(nameOf(budget, measure), earlier ?? { index, isNamed: typeof budget['name'] === 'string' });
     if (measure === 'money' && given === undefined) {
       yield wrong([...keys, measure], 'needs `prices`: the contents of a price file');
     }
@@ -87,17 +87,24 @@ function* findUncounted(
   }
 }
 
-/** Two budgets of the same name would share a counter. The name of a budget without one follows from these fields. */
-function nameOf({ name, scope = 'swarm', per = '' }: JsonObject, measure: string): string {
-  return JSON.stringify(typeof name === 'string' ? name : [measure, scope, per]);
+/** Two budgets of the same name would share a counter. A budget without one gets the same name from the extension. */
+function nameOf({ name, scope = 'swarm', per }: JsonObject, measure: string): string {
+  if (typeof name === 'string') return name;
+  const other = typeof scope === 'string' ? `a ${scope}` : '';
+  const whose = scope === 'agent' ? 'an agent' : scope === 'swarm' ? 'the swarm' : other;
+  return `${measure} of ${whose}${per === undefined ? '' : ' per day'}`;
 }
 
 function nameKey({ name }: JsonObject): readonly string[] {
   return typeof name === 'string' ? ['name'] : [];
 }
 
-function repeats({ name }: JsonObject, earlier: number): string {
-  const same = `budgets.${earlier}`;
+function repeats(
+  { name }: JsonObject,
+  { index, isNamed }: { readonly index: number; readonly isNamed: boolean },
+): string {
+  const same = `budgets.${index}`;
   if (typeof name === 'string') return `is the name of ${same}, too`;
+  if (isNamed) return `has no \`name\`, and would get that of ${same}: give it another one`;
   return `counts the same as ${same}: give one of them a \`name\``;
 }
