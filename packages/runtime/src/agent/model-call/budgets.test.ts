@@ -80,6 +80,23 @@ test('Y-04 a retried call counts again, because it reaches the provider again', 
   expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, false]);
 });
 
+test('Y-04 a budget of a turn begins again with each turn, also of an agent that runs alone', async () => {
+  const outcomes: boolean[] = [];
+  const once: ExtensionRegister = ({ pipeline }) => {
+    pipeline.register(
+      'model',
+      async (ctx) => {
+        for (const _ of ['first', 'second']) outcomes.push((await ctx.budgets.reserve()).ok);
+        return ctx.next();
+      },
+      { budgets: [{ ...budget(1), scope: 'turn' }] },
+    );
+  };
+  const agent = await scriptedAgent({ extensions: [extension('once', once)] });
+  for (const input of ['one', 'two']) await agent.say(input);
+  expect(outcomes).toEqual([true, false, true, false]);
+});
+
 const address = { agentName: 'tested', instanceKey: 'default' };
 
 test('Y-04 a resumed turn does not reserve a call whose reply is recorded', async () => {

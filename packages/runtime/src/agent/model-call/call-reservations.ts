@@ -85,7 +85,7 @@ export class CallReservations {
       const id = this.newId();
       // Noted before the request, so that it is released if the wait is called off.
       this.#open.set(id, { claims: measures, hasBegun: false });
-      const reserved = await agent.counters.reserve({ id, claims }, signal);
+      const reserved = await agent.counters.reserve({ id, turnId: this.turn.turnId, claims }, signal);
       if (reserved.status === 'reserved') return { ok: true as const, over: namesAt(budgets, reserved.marked) };
       this.#open.delete(id);
       const { claim, used, limit } = reserved;
@@ -164,7 +164,7 @@ export class CallReservations {
       });
       const words = claims.map((each) => each.words);
       const reserved = await agent.counters.reserve(
-        { id, claims: claims.map(({ claim }) => claim), limits: words },
+        { id, turnId: this.turn.turnId, claims: claims.map(({ claim }) => claim), limits: words },
         signal,
         onWait,
       );

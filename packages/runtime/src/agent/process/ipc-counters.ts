@@ -23,10 +23,11 @@ export class IpcCounters implements CallCounters {
   }
 
   async reserve(
-    reservation: CallReservation,
+    { turnId: _, ...reservation }: CallReservation,
     signal: AbortSignal,
     onWait?: (limit: string) => void,
   ): Promise<CallReserved> {
+    // The orchestrator knows the turn.
     const end = await this.#ask({ kind: 'reserve', ...reservation }, signal, onWait);
     if (end.status !== 'done') return end;
     throw new GoondanError('E_IPC_FRAME', 'The answer to a reservation says nothing about it.');

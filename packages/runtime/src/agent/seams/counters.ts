@@ -8,7 +8,7 @@
 import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import type { CallClaim } from '../../ipc/from-agent.ts';
 import { CounterTable } from '../../counters/counter-table.ts';
-import { nameCounter } from '../../counters/counter-name.ts';
+import { nameCounter, namesBeginWith } from '../../counters/counter-name.ts';
 import { WaitingCalls } from '../../counters/waiting-calls.ts';
 import type { Reservation, ReserveOutcome } from '../../counters/claim.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -16,6 +16,7 @@ import type { Clock } from '../../ports/clock.ts';
 export interface CallReservation {
   /** Unique for each attempt of each call. */
   readonly id: string;
+  readonly turnId: string;
   readonly claims: readonly CallClaim[];
   /** The words for each claim. If they are given, the call waits until the claims fit, and begins then. */
   readonly limits?: readonly string[];
@@ -47,9 +48,13 @@ export function ownCounters(clock: Clock, address: AgentAddress): CallCounters {
   const table = new CounterTable(clock);
   const waiting = new WaitingCalls({ clock });
   const open = new Map<string, Reservation>();
-  const place = { ...address, turnId: '' };
+  let lastTurn = '';
   return {
-    async reserve({ id, claims, limits }, signal, onWait) {
+    async reserve({ id, turnId, claims, limits }, signal, onWait) {
+      // An agent has one turn at a time, so the counters of the one before count no more.
+      if (turnId !== lastTurn) table.drop(namesBeginWith(address, lastTurn));
+      lastTurn = turnId;
+      const place = { ...address, turnId };
       const named = claims.map(({ scope, counter, ...claim }) => ({
         ...claim,
         counter: nameCounter(scope, counter, place),
