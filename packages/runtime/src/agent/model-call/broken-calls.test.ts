@@ -42,23 +42,23 @@ const answers = {
 };
 
 test.each(Object.entries(answers))('Y-04 a call %s counts with everything that was reserved', async (_, answer) => {
-  using server = startServer(answer);
+  using server = startBreakingProvider(answer);
   expect(await countCalls(server.url)).toEqual([true, false]);
 });
 
 test('Y-04 a call that gets an error status is free', async () => {
-  using server = startServer('HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  using server = startBreakingProvider('HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   expect(await countCalls(server.url)).toEqual([true, true]);
 });
 
 test('Y-04 a call that finds no server is free', async () => {
-  const server = startServer('');
+  const server = startBreakingProvider('');
   server[Symbol.dispose]();
   expect(await countCalls(server.url)).toEqual([true, true]);
 });
 
 /** Starts a server that closes each connection after this answer. */
-function startServer(answer: string) {
+function startBreakingProvider(answer: string) {
   const data = (socket: Bun.Socket) => void socket.end(answer);
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data } });
   return { url: `http://127.0.0.1:${listener.port}`, [Symbol.dispose]: () => listener.stop(true) };
