@@ -183,7 +183,7 @@ describe('a server with errors', () => {
     server.answer({ first: 3, of: { text: ['Good ', 'night', '.'], usage }, after: 'end' }, { reply: greeting });
     const run = ['run', 'my-swarm', '--trust', '--input', 'hello'];
     const { screen, exitCode } = await place.runOnTerminal(run, [], { env: noProviders });
-    expect(screen).toMatch(/^Good night\nwarn: .*\n\nGood morning to you\.\n$/);
+    expect(screen).toMatch(/^Good night\nwarn: .*\n\nGood morning to you\.\n20 → 3 tokens\n$/);
     expect(exitCode).toBe(0);
   });
 

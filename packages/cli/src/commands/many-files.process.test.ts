@@ -83,7 +83,7 @@ if (hasTmux) {
       await terminal.run('run', 'bundle', '--trust');
       await terminal.see('/help lists what you can type.\n>');
       await terminal.enter('look @most.txt');
-      await terminal.see(/I see \[file most\.txt, 20 MB\]\.\n\n>$/);
+      await terminal.see(/I see \[file most\.txt, 20 MB\]\.\n4 → 8 tokens\n\n>$/);
       await terminal.enter('look @more.txt');
       await terminal.see(
         /E_FILE_SIZE: The file "more\.txt" has 20971521 bytes; at most 20971520 are allowed\.[^]*> look @more\.txt$/,
