@@ -1,11 +1,11 @@
 // A complete check of a store, as docs/writing-a-store.md prints it.
 import { describe, test } from 'bun:test';
 import {
-  approvalConformance,
+  questionConformance,
   counterConformance,
   inboxConformance,
   memoryAnswers,
-  memoryApprovals,
+  memoryQuestions,
   memoryConversations,
   memoryCounters,
   memoryInbox,
@@ -21,8 +21,8 @@ function seamsOf(swarm: MemorySwarm) {
     conversations: memoryConversations(swarm),
     inbox: memoryInbox(swarm, 'one'),
     answers: memoryAnswers(swarm),
-    approvals: memoryApprovals(swarm),
-    elsewhere: async () => memoryApprovals(swarm),
+    questions: memoryQuestions(swarm),
+    elsewhere: async () => memoryQuestions(swarm),
     join: async (name: string) => memoryPlacement(swarm, name),
     takeAway: async ({ node }: { readonly node: string }) => void swarm.nodes.delete(node),
   };
@@ -45,6 +45,6 @@ describe('a store in memory conforms', () => {
   describe('conversations', () => storeConformance(test, open));
   describe('inbox', () => inboxConformance(test, open));
   describe('placement', () => placementConformance(test, open));
-  describe('approvals', () => approvalConformance(test, open));
+  describe('questions', () => questionConformance(test, open));
   describe('counters', () => counterConformance(test, openCounters));
 });

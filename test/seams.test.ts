@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readRepository } from './read-repository.ts';
 
-const names = /\b(Journal|openJournal|durableStore|ApprovalFile|ownWorkspace)\b/;
+const names = /\b(Journal|openJournal|durableStore|QuestionFile|ownWorkspace)\b/;
 const readers = /\b(Journal|durableStore|readTurnTrace|listTurns|readSwarmLog|readRecording)\b/;
 
 /** The public entry point, which offers the files of a workspace to programs. */

@@ -95,10 +95,10 @@ async function withSwarm<Value>(started: SwarmPlan, work: (swarm: Swarm) => Prom
 
 /** Asks the swarm and returns its answer. `decision` is the person's answer when a tool call needs approval. */
 async function answer(swarm: Swarm, input: string, decision?: 'approve' | 'deny'): Promise<string> {
-  const watch = await swarm.watch({ types: ['approval'] }, (notice) => {
-    if (notice.type !== 'approval' || notice.state !== 'asked') return;
+  const watch = await swarm.watch({ types: ['question'] }, (notice) => {
+    if (notice.type !== 'question' || notice.state !== 'asked') return;
     assert(decision);
-    void swarm[decision]({ id: notice.approval.id });
+    void swarm[decision]({ id: notice.question.id });
   });
   const { result } = await swarm.ask({ input });
   watch.end();

@@ -9,4 +9,4 @@ const root = stateRoot({ home: homedir(), environment: environment.GOONDAN_STATE
 
 const swarm = await connectSwarm({ stateRoot: root, workspaceId });
 for (const { agent, instanceKey, status } of await swarm.instances()) console.log(agent, instanceKey, status);
-for (const { toolName, args } of await swarm.approvals()) console.log('waits for approval:', toolName, args);
+for (const { toolName, args } of await swarm.questions()) console.log('waits for approval:', toolName, args);

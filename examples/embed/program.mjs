@@ -7,10 +7,10 @@ const swarm = await startSwarm({
 
 // The swarm asks about every sale. A program with a user would ask the user here. With `soFar`, the program also gets
 // the questions of an earlier run.
-await swarm.watch({ types: ['approval'], soFar: true }, ({ state, approval }) => {
+await swarm.watch({ types: ['question'], soFar: true }, ({ state, question }) => {
   if (state !== 'asked') return;
-  console.log(`${approval.toolName} ${JSON.stringify(approval.args)}: approved`);
-  swarm.approve({ id: approval.id, by: 'the program' }).catch(console.error);
+  console.log(`${question.toolName} ${JSON.stringify(question.args)}: approved`);
+  swarm.approve({ id: question.id, by: 'the program' }).catch(console.error);
 });
 
 const { result } = await swarm.ask(

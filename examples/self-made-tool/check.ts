@@ -47,7 +47,7 @@ async function ask(input: string, decision: 'approve' | 'deny'): Promise<string>
 
 async function waitingChange(running: Swarm) {
   for (;;) {
-    const [waiting] = await running.approvals();
+    const [waiting] = await running.questions();
     if (waiting !== undefined) return waiting;
     await Bun.sleep(20);
   }

@@ -17,7 +17,7 @@ export async function goOn(
   before: Shown,
 ): Promise<string[]> {
   const served = await version.serve(stateRoot);
-  const problems = [...(await decideApprovals(served, written)), ...(await sendAgain(served, written))];
+  const problems = [...(await answerQuestions(served, written)), ...(await sendAgain(served, written))];
   place.set('gate', false);
   place.set('poison', false);
   await untilHandled(served);
@@ -35,23 +35,23 @@ export async function goOn(
     ...problems,
     ...checkHistory(before, after),
     ...checkAnswers([...written.pending, ...retried], after),
-    ...checkEffects(place.ledger(), written.approvals.length - 1),
+    ...checkEffects(place.ledger(), written.questions.length - 1),
   ];
 }
 
 /** Denies the first waiting call, and approves the others. */
-async function decideApprovals({ swarm }: Served, { approvals }: Written): Promise<string[]> {
-  await until('approvals', async () => (await swarm.approvals()).length >= approvals.length);
-  const asked = await swarm.approvals();
+async function answerQuestions({ swarm }: Served, { questions }: Written): Promise<string[]> {
+  await until('questions', async () => (await swarm.questions()).length >= questions.length);
+  const asked = await swarm.questions();
   const problems: string[] = [];
-  for (const [index, { id, ...rest }] of approvals.entries()) {
+  for (const [index, { id, ...rest }] of questions.entries()) {
     const same = asked.find((each) => each.id === id);
     if (JSON.stringify(same) !== JSON.stringify({ id, ...rest }))
       problems.push(`approval ${id}: before ${JSON.stringify(rest)}, after ${JSON.stringify(same)}`);
     const isDecided = await (index === 0 ? swarm.deny({ id }) : swarm.approve({ id }));
     if (!isDecided) problems.push(`approval ${id} cannot be decided`);
   }
-  return asked.length === approvals.length ? problems : [...problems, `${asked.length} approvals`];
+  return asked.length === questions.length ? problems : [...problems, `${asked.length} questions`];
 }
 
 /** Sends inputs that were handled or accepted before. None may be accepted as new. */

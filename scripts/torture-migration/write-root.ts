@@ -13,7 +13,7 @@ export interface Written {
   readonly pending: readonly Input[];
   /** Some inputs that are answered. */
   readonly answered: readonly Input[];
-  readonly approvals: Awaited<ReturnType<Swarm['approvals']>>;
+  readonly questions: Awaited<ReturnType<Swarm['questions']>>;
   readonly deadLetters: number;
   readonly kills: { readonly agents: number; readonly orchestrators: number };
 }
@@ -51,7 +51,7 @@ export async function writeRoot(
   const long = times(LONG_CONVERSATIONS, (each) => list('clerk', `long-${each}`, 'write', WRITES));
   await inOrder(long.flat(), async (input) => void (await served.swarm.ask(input)));
 
-  report('forks, fresh starts, dead letters and approvals');
+  report('forks, fresh starts, dead letters and questions');
   for (let each = 0; each < 10; each++) {
     const from = { agent: 'worker', instanceKey: `worker-${each}` };
     await served.swarm.forkInstance({ ...from, as: `fork-${each}`, ...(each % 2 ? {} : { at: 4 }) });
@@ -67,14 +67,14 @@ export async function writeRoot(
   await until('dead letters', async () => (await served.swarm.deadLetters()).length === poison.length);
 
   const pending = await interruptTurns(served, place, kills);
-  const approvals = await served.swarm.approvals();
+  const questions = await served.swarm.questions();
   // The swarm is killed as soon as the last of these inputs is acknowledged.
   const unread = times(20, (each) => one('worker', `unread-${each}`, 'work', 'pending'));
   await Promise.all(unread.map((input) => served.swarm.deliver(input)));
   await served.kill();
   kills.orchestrators += 1;
   const answered = inputs.filter(({ agent }, index) => agent !== 'clerk' && index % 5 === 0);
-  return { pending: [...pending, ...unread], answered, approvals, deadLetters: poison.length, kills };
+  return { pending: [...pending, ...unread], answered, questions, deadLetters: poison.length, kills };
 }
 
 /** Asks again, with the same id, after the orchestrator was killed. */
@@ -117,7 +117,7 @@ async function interruptTurns(served: Served, place: Place, kills: { agents: num
   for (const input of [...buys, ...slow, ...again, ...asks]) await served.swarm.deliver(input);
   const begun = (tool: string) =>
     place.ledger().filter(({ tool: used, moment }) => used === tool && moment === 'begun').length;
-  await until('approvals', async () => (await served.swarm.approvals()).length === buys.length);
+  await until('questions', async () => (await served.swarm.questions()).length === buys.length);
   await until('slow turns', async () => begun('slow') === slow.length);
   await until('repeatable turns', async () => begun('again') === again.length + asks.length);
 

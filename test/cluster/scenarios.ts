@@ -76,7 +76,7 @@ async function approval(cluster: Cluster): Promise<readonly unknown[]> {
     const asked = say(cluster.at(index), id, { agent: 'keeper', instanceKey: 'approval', input: `once ${id}` });
     const other = cluster.at(index + 1);
     const waiting = await until('a call waits for approval', async () => {
-      const calls = await other.approvals();
+      const calls = await other.questions();
       return calls.find(({ eventId }) => eventId === id);
     });
     seen.push(waiting.toolName, await other[answer]({ id: waiting.id, by: 'Ada', note: 'I looked.' }), await asked);

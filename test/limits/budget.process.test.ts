@@ -99,7 +99,7 @@ describe('Y-04 a breach that asks', () => {
     await using running = await openSwarm({ url: provider.url, agents: two, extensions, isolation: 'agent' });
     const { swarm } = running;
     const turns = askAll(swarm, 5, two);
-    const open = async () => (await swarm.approvals()).filter(({ kind }) => kind === 'budget');
+    const open = async () => (await swarm.questions()).filter(({ kind }) => kind === 'budget');
     await until('eight turns wait', async () => (await open()).length === 8);
     const [question] = await open();
     expect(question).toMatchObject({
@@ -131,9 +131,9 @@ describe('Y-04 a breach that asks', () => {
     await using running = await openSwarm({ url: provider.url, agents, extensions });
     for (const agent of ['a', 'b']) await running.swarm.ask({ agent, input: 'Hello' });
     await running.swarm.deliver({ agent: 'c', input: 'Hello' });
-    await until('the turn waits', async () => (await running.swarm.approvals()).length === 1);
+    await until('the turn waits', async () => (await running.swarm.questions()).length === 1);
     await running.startAgain();
-    const [question] = await running.swarm.approvals();
+    const [question] = await running.swarm.questions();
     expect(question).toMatchObject({ agent: 'c', kind: 'budget' });
     expect(await running.swarm.approve({ id: question?.id ?? '' })).toBe(true);
     await until('the turn went on', () => provider.requests.length === 3);
@@ -144,6 +144,6 @@ describe('Y-04 a breach that asks', () => {
     await running.startAgain();
     expect(codesOf([await running.swarm.ask({ agent: 'd', input: 'Hello' })])).toEqual(['answered']);
     await running.swarm.deliver({ agent: 'e', input: 'Hello' });
-    await until('the next portion is used up', async () => (await running.swarm.approvals()).length === 1);
+    await until('the next portion is used up', async () => (await running.swarm.questions()).length === 1);
   });
 });

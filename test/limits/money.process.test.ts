@@ -27,8 +27,8 @@ test('Y-04 a budget of money asks before it is exceeded, and spends what the pri
   const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
   const ask = (input: string) => swarm.ask({ agent: 'a', instanceKey: input, input });
   const question = async () => {
-    await until('a person is asked', async () => (await swarm.approvals()).length === 1);
-    return (await swarm.approvals())[0]?.id ?? '';
+    await until('a person is asked', async () => (await swarm.questions()).length === 1);
+    return (await swarm.questions())[0]?.id ?? '';
   };
 
   // Three calls cost 0.021 dollars. With 0.01 more, the fourth could exceed 0.03.

@@ -38,7 +38,7 @@ export const waitingProgram = `
 import { startSwarm } from '@goondan/runtime';
 
 const swarm = await startSwarm({ bundleFolder: 'shop' });
-await swarm.watch({ types: ['approval'] }, ({ state }) => console.log(state));
+await swarm.watch({ types: ['question'] }, ({ state }) => console.log(state));
 await swarm.ask({ input: 'Sell 3 apples.' });
 `;
 

@@ -3,7 +3,7 @@
  * is written out; tabs stay.
  */
 import type { FileChange } from '@goondan/runtime/internal';
-import { showText } from './approval/show-text.ts';
+import { showText } from './question/show-text.ts';
 import type { Colors } from './colors.ts';
 
 /** `file`: the name of a file. `place`: the line that says where in the file the next lines are. */

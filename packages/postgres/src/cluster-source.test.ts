@@ -144,7 +144,7 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
   test('an approval that one node asks for reaches the others', async () => {
     const [one, two] = [await join('one', options()), await join('two', options())];
     const told: string[] = [];
-    two.approvals.onChange((id) => void told.push(id));
+    two.questions.onChange((id) => void told.push(id));
     const record = {
       agent: 'coder',
       instanceKey: 'default',
@@ -159,7 +159,7 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
       askedAt: '2026-01-01T00:00:00.000Z',
       expiresAt: '2999-01-01T00:00:00.000Z',
     };
-    await untilTold(told, (number) => one.approvals.put({ ...record, id: `a${number}` }));
+    await untilTold(told, (number) => one.questions.put({ ...record, id: `a${number}` }));
     expect(told[0]).toMatch(/^a\d+$/);
   });
 

@@ -19,7 +19,7 @@ import { WakeUps } from './nodes/wake-ups.ts';
 import { postgresAdmin } from './store/admin.ts';
 import { postgresAnswers } from './store/answers.ts';
 import { postgresBlobs } from './store/blobs.ts';
-import { PostgresApprovals } from './store/approvals.ts';
+import { PostgresQuestions } from './store/questions.ts';
 import { PostgresCounters } from './store/counters.ts';
 import { listInstances } from './store/directory.ts';
 import { PostgresLog } from './store/conversation-log.ts';
@@ -116,7 +116,7 @@ async function openStore(
     history: readers.history,
     onDeleted: (instance) => void placement.loseInstance(instance, deletedError(instance)),
   });
-  const approvals = await PostgresApprovals.open(context, scanMs === undefined ? {} : { scanMs });
+  const questions = await PostgresQuestions.open(context, scanMs === undefined ? {} : { scanMs });
   const counters = new PostgresCounters(context, { epochOf: (instance) => placement.epochOf(instance) });
   const inbox = new PostgresInbox(context);
   const tell = (error: GoondanError) => report(`${error.code}: ${error.message}`);
@@ -133,7 +133,7 @@ async function openStore(
     placement,
     onInput: (instance) => inbox.wake(instance),
     onAnswer: () => void calls.read(),
-    onApproval: () => approvals.changed(),
+    onQuestion: () => questions.changed(),
     onDeployed: (deployed) => deployments.heard(deployed),
     report: tell,
     ...(scanMs !== undefined && { scanMs }),
@@ -154,7 +154,7 @@ async function openStore(
     inbox: notedInbox(inbox, wakeUps),
     answers: postgresAnswers(context),
     blobs,
-    approvals,
+    questions,
     counters,
     admin,
     deadLetters: admin.deadLetters,
@@ -174,7 +174,7 @@ async function openStore(
       await counters.close();
       if (!placement.isOver) await placement.leave().catch((error: unknown) => report(String(error)));
       await log.close();
-      await approvals.close();
+      await questions.close();
       for (const sink of [traceSink, eventSink, logSink]) await sink.close();
       await closeAll();
     },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/types';
 import { connectSwarm } from './control/connect-swarm.ts';
-import type { ApprovalSummary, Swarm } from './control/swarm.ts';
+import type { QuestionSummary, Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm } from './start-swarm.ts';
 import { openChangesets } from './workspace/changesets/open-changesets.ts';
@@ -115,10 +115,10 @@ describe('an agent that changes its own swarm', () => {
   const ask = async (agent: string, input: string) =>
     textOf((await swarm.ask({ agent, input })).result.responseMessage);
   /** Waits for the question about a change and answers it over the control socket, as `gdn approve` does. */
-  const approve = async (): Promise<ApprovalSummary> => {
+  const approve = async (): Promise<QuestionSummary> => {
     const person = await connectSwarm({ stateRoot, workspaceId: 'school' });
     for (;;) {
-      const [question] = await person.approvals();
+      const [question] = await person.questions();
       if (question !== undefined) {
         await person.approve({ id: question.id, by: 'ann' });
         return question;

@@ -5,7 +5,7 @@ export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } fr
 export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts';
 export type { AgentChange, ChangeReport, ReloadResult, ReportedChangeset } from './control/reload-result.ts';
 export type {
-  ApprovalNotice,
+  QuestionNotice,
   ConnectionStatus,
   KeptStatus,
   DeadLetterSummary,

@@ -11,8 +11,8 @@ export type { SwarmPlan } from './config/swarm-plan.ts';
 export { connectSwarm } from './control/connect-swarm.ts';
 export type {
   Acceptance,
-  ApprovalReply,
-  ApprovalSummary,
+  QuestionReply,
+  QuestionSummary,
   AskOptions,
   Delivery,
   InstanceAddress,

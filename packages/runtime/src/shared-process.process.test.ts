@@ -352,11 +352,11 @@ describe('the conversations of a shared process', () => {
         '{ ref: { kind: Extension, name: approval, package: "@goondan/base" }, config: { rules: [{ tool: gate__work, then: ask }] } }',
     });
     const asked = ['a', 'b'].map((key) => shop.ask(key, `work ${key}`));
-    await until(async () => (await shop.swarm.approvals()).length === 2);
+    await until(async () => (await shop.swarm.questions()).length === 2);
     expect((await shop.ask('c')).said).toBe('text_response');
     process.kill((await shop.instances())[0]?.pid ?? 0, 'SIGKILL');
     await until(async () => (await shop.instances()).filter(({ status }) => status === 'working').length === 2);
-    for (const { id } of await shop.swarm.approvals()) await shop.swarm.approve({ id });
+    for (const { id } of await shop.swarm.questions()) await shop.swarm.approve({ id });
     expect((await Promise.all(asked)).map(({ said }) => said)).toEqual(['text_response', 'text_response']);
     expect(shop.read('effects').toSorted()).toEqual(['a', 'b']);
   });

@@ -160,8 +160,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.route(whole, async (route) => {
       const response = await route.fetch();
       const view = (await response.json()) as WorkspaceView;
-      const approvals = view.approvals.map((approval) => ({ ...approval, kind: 'change', args }));
-      await route.fulfill({ response, json: { ...view, approvals } });
+      const questions = view.questions.map((approval) => ({ ...approval, kind: 'change', args }));
+      await route.fulfill({ response, json: { ...view, questions } });
     });
     await send(page, 'Book a picnic in Toronto');
     const approval = page.getByRole('region', { name: 'A change of the bundle waits for you' });

@@ -49,7 +49,7 @@ export function Studio() {
   useShortcuts({
     route,
     conversations: groupByAgent(view).flatMap(([, conversations]) => conversations),
-    approvals: view?.approvals ?? [],
+    questions: view?.questions ?? [],
     shown,
     show,
     toggleHelp: () => setHelp((isOpen) => !isOpen),

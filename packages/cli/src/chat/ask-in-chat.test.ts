@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test';
-import { fakeApproval } from '../../../runtime/src/testing/fake-control.ts';
+import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { linesAbout } from './ask-in-chat.ts';
 
-const approval = {
-  ...fakeApproval,
+const question = {
+  ...fakeQuestion,
   toolName: 'bundle__commit',
   args: { what: 'x' },
   reason: 'It changes.',
 };
 
 test('the chat shows a tool call in one colour', () => {
-  const lines = linesAbout(approval).flat();
+  const lines = linesAbout(question).flat();
   expect(lines.map(({ style }) => style)).toEqual(['yellow', 'yellow', 'yellow', 'yellow']);
   expect(lines.slice(0, 3).map(({ text }) => text)).toEqual([
     '3fa9c1d2  helper (default)  bundle__commit',
@@ -22,7 +22,7 @@ test('the chat shows a tool call in one colour', () => {
 test('L-05 the chat shows the difference of a change in colours', () => {
   const diff = '--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n';
   const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'changed', diff }] };
-  const lines = linesAbout({ ...approval, kind: 'change', args }).flat();
+  const lines = linesAbout({ ...question, kind: 'change', args }).flat();
   expect(lines.slice(0, 7).map(({ text, style }) => [text, style])).toEqual([
     ['3fa9c1d2  helper (default)  a change of its bundle', 'yellow'],
     ['    changed  a  (+1 -1)', 'bold'],

@@ -66,7 +66,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     await seeQuestion('a cat');
     const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
     const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
-    const [{ id } = { id: '' }] = await swarm.approvals();
+    const [{ id } = { id: '' }] = await swarm.questions();
     expect(await swarm.approve({ id, by: 'ann' })).toBe(true);
     await terminal.see(`${id} no longer needs an answer: approved by ann.`);
     await terminal.see('Put: a cat');

@@ -8,7 +8,7 @@
  *    also commands that leave the conversation, and the end of the file.
  * 2. A failing turn ends only that turn, not the chat.
  */
-import type { ApprovalSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
+import type { QuestionSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
 import { newTraceId } from '@goondan/runtime/control';
 import { type Clock, randomIds } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -124,8 +124,8 @@ export class Chat {
   }
 
   /** Tells whether a tool call belongs to this conversation, or to a turn that a turn of this conversation caused. */
-  isAbout(approval: ApprovalSummary): boolean {
-    return approval.traceId === this.#turn?.traceId || isAt(approval, this.at);
+  isAbout(question: QuestionSummary): boolean {
+    return question.traceId === this.#turn?.traceId || isAt(question, this.at);
   }
 
   /** Displays a notice from the swarm if the running turn caused it. */

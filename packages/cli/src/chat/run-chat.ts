@@ -12,7 +12,7 @@ import type { PreparedRun } from '../run/prepare-run.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
-import type { ApprovalDesk } from '../approval/approval-desk.ts';
+import type { QuestionDesk } from '../question/question-desk.ts';
 import { askInChat } from './ask-in-chat.ts';
 import { Chat, type ChatEnd } from './chat.ts';
 import { leaveSwarm } from './leave-swarm.ts';
@@ -84,7 +84,7 @@ async function talk(
       desk?.look();
     },
   });
-  let desk: ApprovalDesk | undefined;
+  let desk: QuestionDesk | undefined;
   opened.watch.ended.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
   let watch: SwarmWatch | undefined;
   try {

@@ -134,7 +134,7 @@ describe('a swarm on many nodes', () => {
       one.die();
       expect(await request(swarm).catch((error: unknown) => error)).toMatchObject({ code: 'E_CONTROL_CLOSED' });
       expect(two.control.calls).toEqual([]);
-      expect(await swarm.approvals()).toHaveLength(1);
+      expect(await swarm.questions()).toHaveLength(1);
     }
   });
 

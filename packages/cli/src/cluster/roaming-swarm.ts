@@ -154,7 +154,7 @@ export function roamingSwarm(first: Swarm, { connect, clock = systemClock }: Nod
     status: () => again((node) => node.status()),
     instances: () => again((node) => node.instances()),
     deadLetters: (choice) => again((node) => node.deadLetters(choice)),
-    approvals: () => again((node) => node.approvals()),
+    questions: () => again((node) => node.questions()),
     approve: (reply) => again((node) => node.approve(reply)),
     deny: (reply) => again((node) => node.deny(reply)),
     deleteInstance: (instance) => once((node) => node.deleteInstance(instance)),

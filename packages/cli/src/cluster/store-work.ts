@@ -1,7 +1,7 @@
 /** Does the work of `gdn store init`, `status` and `upgrade`. */
 import { GoondanError } from '@goondan/types';
 import type { Result } from '../gdn-command.ts';
-import { personName } from '../approval/person-name.ts';
+import { personName } from '../question/person-name.ts';
 import { renderTable } from '../render-table.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterAccess } from './cluster-access.ts';

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
+import { type QuestionSummary, connectSwarm } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -84,12 +84,12 @@ async function stop(): Promise<void> {
  * Finds the call of a conversation that waits for approval. Reads the files directly, because a process for every check
  * would be slow.
  */
-async function waiting(key = 'default'): Promise<ApprovalSummary> {
+async function waiting(key = 'default'): Promise<QuestionSummary> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {
     const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
     const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
-    const first = (await swarm?.approvals())?.find(({ instanceKey }) => instanceKey === key);
+    const first = (await swarm?.questions())?.find(({ instanceKey }) => instanceKey === key);
     if (first !== undefined) return first;
     await Bun.sleep(20);
   }

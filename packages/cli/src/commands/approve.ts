@@ -50,14 +50,14 @@ async function act(
   if (id === undefined) return list(options, terminal);
   const [{ reachSwarm }, { refuseAgents }, { personName }, { answerChangeset }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../approval/refuse-agents.ts'),
-    import('../approval/person-name.ts'),
-    import('../approval/answer-changeset.ts'),
+    import('../question/refuse-agents.ts'),
+    import('../question/person-name.ts'),
+    import('../question/answer-changeset.ts'),
   ]);
   refuseAgents(what);
   const swarm = await reachSwarm(options);
   const reply = { by: personName(), ...(note === undefined ? {} : { note }) };
-  const asked = (await swarm.approvals()).find((each) => each.id === id);
+  const asked = (await swarm.questions()).find((each) => each.id === id);
   const answered = (await swarm[what]({ id, ...reply })) || (await answerChangeset(swarm, what, id, reply));
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `Nothing waits for approval under the id "${id}".`);
   const isBudget = asked?.kind === 'budget';
@@ -70,15 +70,15 @@ async function act(
 }
 
 async function list(options: BundleOptions, { colors, isWatched, suggest }: Terminal): Promise<Result> {
-  const [{ reachSwarm }, { describeApproval }] = await Promise.all([
+  const [{ reachSwarm }, { describeQuestion }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../approval/describe-approval.ts'),
+    import('../question/describe-question.ts'),
   ]);
-  const approvals = await (await reachSwarm(options)).approvals();
-  const shown = approvals.map((approval) => describeApproval(approval, colors, isWatched)).join('');
-  if (shown === '') return { json: approvals, text: 'Nothing is waiting for approval.\n' };
+  const questions = await (await reachSwarm(options)).questions();
+  const shown = questions.map((question) => describeQuestion(question, colors, isWatched)).join('');
+  if (shown === '') return { json: questions, text: 'Nothing is waiting for approval.\n' };
   return {
-    json: approvals,
+    json: questions,
     text: `${shown}${suggest('Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.')}\n`,
   };
 }

@@ -13,7 +13,7 @@ export function addBackupCommand(program: GdnCommand): void {
     .argument('<backup-folder>', 'the folder for the backup, which must be empty or not exist')
     .summary('copy all conversations to a folder')
     .description(
-      'Copies all conversations of a swarm to a folder, with waiting inputs, approvals, dead letters, scratch folders, ' +
+      'Copies all conversations of a swarm to a folder, with waiting inputs, questions, dead letters, scratch folders, ' +
         'logs and traces. The swarm may run, and does not wait. The backup has every input that was accepted before the ' +
         'command began. It does not have the files of the bundle. A damaged conversation is copied as it is, as are its images and files; ' +
         'then a warning is printed and the exit code is 1.',

@@ -107,8 +107,8 @@ async function undo(options: ChangeOptions, terminal: Terminal, typed: string): 
       import('../changes/read-changesets.ts'),
       import('../changes/undo-changeset.ts'),
       import('../swarm/describe-reload.ts'),
-      import('../approval/refuse-agents.ts'),
-      import('../approval/person-name.ts'),
+      import('../question/refuse-agents.ts'),
+      import('../question/person-name.ts'),
     ],
   );
   refuseAgents('changes undo');
@@ -133,7 +133,7 @@ async function undo(options: ChangeOptions, terminal: Terminal, typed: string): 
 async function discard(options: ChangeOptions, terminal: Terminal, typed: string): Promise<Result> {
   const [{ changesetsOf }, { refuseAgents }] = await Promise.all([
     import('../changes/read-changesets.ts'),
-    import('../approval/refuse-agents.ts'),
+    import('../question/refuse-agents.ts'),
   ]);
   refuseAgents('changes discard');
   noteNode(terminal);

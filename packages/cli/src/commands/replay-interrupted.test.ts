@@ -207,7 +207,7 @@ async function waiting(): Promise<string> {
   for (;;) {
     const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
     const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
-    const [first] = (await control?.approvals()) ?? [];
+    const [first] = (await control?.questions()) ?? [];
     if (first !== undefined) return first.id;
     await Bun.sleep(20);
   }

@@ -70,7 +70,7 @@ async function send(
     const [{ askOnce }, { withDesk }, { optionsElsewhere }, { readableStateRoot }, { tellingIdleNodes }] =
       await Promise.all([
         import('../run/ask-once.ts'),
-        import('../approval/with-desk.ts'),
+        import('../question/with-desk.ts'),
         import('../swarm/options-elsewhere.ts'),
         import('../state-root.ts'),
         import('../cluster/tell-idle-nodes.ts'),

@@ -6,7 +6,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 import { until } from '../testing/studio-place.ts';
-import type { ApprovalSummary } from '@goondan/runtime';
+import type { QuestionSummary } from '@goondan/runtime';
 import type { Done, WorkspaceList, WorkspaceView } from '../studio/contract.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
@@ -181,8 +181,8 @@ describe('with a bundle', () => {
       ['deny', 'They say: Not on a Friday.'],
     ] as const) {
       await studio.post(`${at}/send`, { ...whom, input: 'put a book' });
-      let asked: readonly ApprovalSummary[] = [];
-      await until(async () => (asked = (await studio.get<WorkspaceView>(at)).approvals).length > 0);
+      let asked: readonly QuestionSummary[] = [];
+      await until(async () => (asked = (await studio.get<WorkspaceView>(at)).questions).length > 0);
       expect(asked).toMatchObject([{ toolName: 'shelf__put', args: { what: 'a book' } }]);
       const answer = { id: asked[0]?.id ?? '', decision, ...(decision === 'deny' ? { note: 'Not on a Friday.' } : {}) };
       expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
@@ -208,12 +208,12 @@ describe('gdn demo --studio', () => {
     expect(opened?.swarm).toBe('demo');
     expect(workspaces).toMatchObject([{ workspaceId: opened?.workspaceId, isRunning: true }]);
     const at = `/api/workspaces/${opened?.workspaceId ?? ''}`;
-    let asked: readonly ApprovalSummary[] = [];
-    await until(async () => (asked = (await studio.get<WorkspaceView>(at)).approvals).length > 0);
+    let asked: readonly QuestionSummary[] = [];
+    await until(async () => (asked = (await studio.get<WorkspaceView>(at)).questions).length > 0);
     expect(asked).toMatchObject([{ toolName: 'picnic__book' }]);
     const answer = { id: asked[0]?.id, decision: 'approve' };
     expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
-    await until(async () => (await studio.get<WorkspaceView>(at)).approvals.length === 0);
+    await until(async () => (await studio.get<WorkspaceView>(at)).questions.length === 0);
     expect(await studio.stop('SIGINT')).toBe(130);
     expect(readdirSync(temporary)).toEqual([]);
     expect(existsSync(place.stateRoot)).toBe(false);

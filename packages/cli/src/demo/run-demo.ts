@@ -4,7 +4,7 @@
 import type { AskOptions } from '@goondan/runtime';
 import { type ChainRecord, openStoreReader, type TurnTrace } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
-import { withDesk } from '../approval/with-desk.ts';
+import { withDesk } from '../question/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import { askForReport } from '../run/ask-for-report.ts';

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import type { ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime/history';
 import { type Change, describePlans, shortTurnId } from '@goondan/runtime/internal';
-import { showText } from '../approval/show-text.ts';
+import { showText } from '../question/show-text.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -1,7 +1,7 @@
 /** `gdn run --input`: runs one turn, then stops the swarm if it was started for this turn. */
 import type { Delivery, Swarm } from '@goondan/runtime';
 import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
-import { type DeskPlace, withDesk } from '../approval/with-desk.ts';
+import { type DeskPlace, withDesk } from '../question/with-desk.ts';
 import { warnOfOtherBundle } from '../cluster/warn-of-other-bundle.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';

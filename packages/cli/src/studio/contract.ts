@@ -18,13 +18,13 @@
  * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
  * | POST workspaces/ID/send `SendBody`         | `Acceptance`       |
  * | POST workspaces/ID/cancel `CancelBody`     | `Done`             |
- * | POST workspaces/ID/approval `ApprovalBody` | `Done`             |
+ * | POST workspaces/ID/approval `QuestionBody` | `Done`             |
  * | POST workspaces/ID/dead-letter `DeadLetterBody` | `Done`        |
  *
  * `conversation`, `timeline` and `history` are about one instance: `?agent=…&instanceKey=…`. Errors have a
  * status of 4xx or 5xx and a `Refusal`.
  */
-import type { ApprovalSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
+import type { QuestionSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
 import type { ChangeReport, ConnectionStatus, DeadLetterSummary, KeptStatus } from '@goondan/runtime/control';
 import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary, TurnTrace } from '@goondan/runtime/history';
 import type { LayerSummary } from '@goondan/runtime/internal';
@@ -86,7 +86,7 @@ export interface WorkspaceView extends WorkspaceSummary {
   /** The conversations, newest first. */
   readonly conversations: readonly InstanceView[];
   readonly connections: readonly ConnectionStatus[];
-  readonly approvals: readonly ApprovalSummary[];
+  readonly questions: readonly QuestionSummary[];
   readonly deadLetters: readonly DeadLetterSummary[];
   /** The latest changes of the running swarm and the refused ones, newest first; absent when there are none. */
   readonly changes?: readonly ChangeReport[];

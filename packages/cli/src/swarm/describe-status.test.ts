@@ -107,7 +107,7 @@ test('a long list of instances begins with those that need attention or work, th
   });
   const instances = Array.from({ length: 300 }, (_, index) => instance(index));
   instances[3] = instance(3, { status: 'working', queued: 1 });
-  instances[2] = instance(2, { approvals: 1 });
+  instances[2] = instance(2, { questions: 1 });
   instances[1] = instance(1, { status: 'does not start', problem: 'broken' });
   const status = { swarm: 'shop', pid: 7, startedAt: '', instances, connections: [] };
   const suggest = (text: string) => text.replace('list', 'list --bundle shop');

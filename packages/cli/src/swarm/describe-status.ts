@@ -91,9 +91,9 @@ function urgentFirst<Item>(items: readonly Item[], urgencyOf: (item: Item) => nu
 }
 
 /** Instances that need attention are more urgent than those that work. */
-function urgencyOfInstance({ status, problem, approvals = 0, queued, extensions = [] }: InstanceStatus): number {
+function urgencyOfInstance({ status, problem, questions = 0, queued, extensions = [] }: InstanceStatus): number {
   if (problem !== undefined || status === 'does not start' || extensions.some(isBroken)) return 3;
-  if (approvals > 0) return 2;
+  if (questions > 0) return 2;
   return status === 'working' || queued > 0 ? 1 : 0;
 }
 
@@ -107,13 +107,13 @@ function isBroken({ state }: Pick<ExtensionStatus, 'state'>): boolean {
 }
 
 function describeInstance(
-  { agent, instanceKey, status, pid, node, queued, problem, approvals, limitWait, extensions = [] }: InstanceStatus,
+  { agent, instanceKey, status, pid, node, queued, problem, questions, limitWait, extensions = [] }: InstanceStatus,
   terminal: Pick<Terminal, 'isWatched'>,
 ): string[] {
   return [
     line(
       `${agent} (${instanceKey})`,
-      approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
+      questions === undefined ? status : `waiting for approval (${questions}, see \`gdn approve\`)`,
       pid,
       onNode(node),
       limitWait && `waits for ${limitWait.limit} for ${describeDuration(limitWait.waitedMs)}`,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, TurnResult } from '@goondan/types';
-import { PostgresApprovals } from '../store/approvals.ts';
+import { PostgresQuestions } from '../store/questions.ts';
 import { countStatements } from '../testing/count-statements.ts';
 import { openTestSwarms, type TestSwarm, until } from '../testing/test-swarm.ts';
 import { PostgresCalls, type RemoteCallsOptions } from './remote-calls.ts';
@@ -62,13 +62,13 @@ values ($1, $2, 'default', $3, 1, $4, 'default', $5)`,
 
 async function ask(agent: string, expiresAt = '2999-01-01T00:00:00Z'): Promise<void> {
   const context = { database: swarm.database, swarm: swarm.swarm, node: 'one', mayRepeat: () => false };
-  const approvals = await PostgresApprovals.open(context, { scanMs: 3_600_000 });
+  const questions = await PostgresQuestions.open(context, { scanMs: 3_600_000 });
   const ids = { id: `approval of ${agent}`, eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c', digest: 'd' };
   const times = { askedAt: '2000-01-01T00:00:00Z', expiresAt };
   // A tool call may have any text, also one that the JSON functions of PostgreSQL refuse.
   const texts = { toolName: 'bash', args: { command: 'a\0b \ud800' }, reason: '\0' };
-  await approvals.put({ agent, instanceKey: 'default', ...ids, ...times, ...texts });
-  await approvals.close();
+  await questions.put({ agent, instanceKey: 'default', ...ids, ...times, ...texts });
+  await questions.close();
 }
 
 describe('a watched request', () => {

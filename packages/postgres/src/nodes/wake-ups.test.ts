@@ -34,7 +34,7 @@ function open(placement: NodePlacement, options: Partial<WakeUpsOptions> = {}) {
     scanMs: 3_600_000,
     onInput: ({ instanceKey }) => void told.push(instanceKey),
     onAnswer: () => void told.push('answer'),
-    onApproval: () => void told.push('approval'),
+    onQuestion: () => void told.push('approval'),
     onDeployed: ({ digest }) => void told.push(`deployed ${digest}`),
     ...options,
   });

@@ -24,7 +24,7 @@ export interface WakeUpsOptions extends SwarmRows {
   readonly onInput: (instance: AgentAddress) => void;
   /** Called when an answer for an instance of this node may be there. */
   readonly onAnswer: () => void;
-  readonly onApproval: () => void;
+  readonly onQuestion: () => void;
   /** Called by each scan with the deployed bundle. */
   readonly onDeployed: (deployed: NonNullable<Scan['deployed']>) => void;
   /** Called for an error of the scan that is not just a store that is away. */
@@ -108,9 +108,9 @@ export class WakeUps {
 
   #heard(payload: string): void {
     if (this.#isOver) return;
-    const { placement, onApproval, onAnswer, onInput } = this.options;
+    const { placement, onQuestion, onAnswer, onInput } = this.options;
     const wakeUp = readWakeUp(payload);
-    if (wakeUp?.type === 'approval') return onApproval();
+    if (wakeUp?.type === 'approval') return onQuestion();
     if (wakeUp === undefined) return void this.scan();
     const isForMe = wakeUp.node === placement.id;
     if (wakeUp.type === 'answer') return isForMe ? onAnswer() : undefined;

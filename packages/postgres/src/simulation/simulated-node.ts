@@ -83,7 +83,7 @@ export async function joinSimulated(start: NodeToJoin) {
     unread.add(addressKey(instance));
   };
   const nothing = () => undefined;
-  const hears = { onInput, onAnswer: nothing, onApproval: nothing, onDeployed: nothing };
+  const hears = { onInput, onAnswer: nothing, onQuestion: nothing, onDeployed: nothing };
   const wakeUps = new WakeUps({ ...hears, database, swarm, placement, clock });
   /** The events that this node accepted under the lease of its connection. */
   const connected: string[] = [];

@@ -21,7 +21,7 @@ import {
   GoondanError,
 } from '@goondan/types';
 import { sampleStep } from '../../../../test/samples.ts';
-import { ApprovalFile } from '../../../runtime/src/workspace/approvals/approval-file.ts';
+import { QuestionFile } from '../../../runtime/src/workspace/questions/question-file.ts';
 import { instancePaths } from '../../../runtime/src/workspace/layout/instance-paths.ts';
 import { seededRandom } from '../../../runtime/src/workspace/simulation/seeded-random.ts';
 import { writeRandomHistory } from '../../../runtime/src/workspace/simulation/write-random-history.ts';
@@ -170,12 +170,12 @@ describe('S-08 a swarm on files is copied', () => {
 
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) await writeConversation(place, index);
-    const approvals = await ApprovalFile.open(
+    const questions = await QuestionFile.open(
       { fs: (await import('../../../runtime/src/ports/fs.ts')).systemFs } as never,
       place,
     );
-    await approvals.put(asked as never);
-    await approvals.close();
+    await questions.put(asked as never);
+    await questions.close();
   }, 300_000);
 
   test('with everything that can be read of every conversation, line by line', async () => {

@@ -10,7 +10,7 @@ import type { Blobs } from '@goondan/runtime/history';
 import { postgresBlobs } from './blobs.ts';
 import { openDescriptions } from './describe-swarm.ts';
 import { beginImport, importInstance } from './import-instance.ts';
-import { importApproval, importConnection, importDeletedSpending, importTrace } from './import-records.ts';
+import { importQuestion, importConnection, importDeletedSpending, importTrace } from './import-records.ts';
 
 export interface ImportedFiles {
   readonly stateRoot: string;
@@ -45,7 +45,7 @@ export interface ImportOptions {
 const PATIENCE_MS = 30_000;
 
 /**
- * Copies the swarm of a workspace: conversations with their history and their input, approvals, traces, and the folders of
+ * Copies the swarm of a workspace: conversations with their history and their input, questions, traces, and the folders of
  * connections, so that a schedule goes on from its place. Log lines and runtime events are records for people of the runs on
  * files, and stay there. `swarm`: its name in the database. A damaged instance is not copied, and neither is one
  * that has another content in the database; both are problems, and the others are copied.
@@ -83,8 +83,8 @@ export function importFiles(
       onProgress({ ...progress });
     }
     await importDeletedSpending(database, swarm, await source.deletedSpending());
-    for (const record of await source.approvals()) {
-      const problem = await importApproval(database, swarm, record);
+    for (const record of await source.questions()) {
+      const problem = await importQuestion(database, swarm, record);
       if (problem) problems.push(problem);
     }
     for await (const [name, packed] of source.connections()) {

@@ -1,22 +1,22 @@
-/** Writes approvals, traces and folders of connections that were read from files. Those that are there already stay. */
-import type { ApprovalRecord, InstanceSpending } from '@goondan/runtime/history';
+/** Writes questions, traces and folders of connections that were read from files. Those that are there already stay. */
+import type { QuestionRecord, InstanceSpending } from '@goondan/runtime/history';
 import type { ExportedTrace } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
-import { approvalValues } from './approvals.ts';
+import { questionValues } from './questions.ts';
 import { packLines } from './pack-lines.ts';
 import { SPENDING, spendingIn, spendingText } from './spending-rows.ts';
 
 /** Writes a request for an approval. Returns the problem if another one with its id is there. */
-export async function importApproval(
+export async function importQuestion(
   database: Database,
   swarm: string,
-  record: ApprovalRecord,
+  record: QuestionRecord,
 ): Promise<GoondanError | undefined> {
   const text = JSON.stringify(record);
   const [known] = await database.query<{ readonly record: string }>(APPROVAL, [
     swarm,
-    ...approvalValues(record),
+    ...questionValues(record),
     record.answer !== undefined,
   ]);
   if (known === undefined || known.record === text) return undefined;

@@ -30,8 +30,8 @@ import type { AgentChange, ChangeReport, ReloadResult } from './reload-result.ts
 import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type {
   Acceptance,
-  ApprovalNotice,
-  ApprovalSummary,
+  QuestionNotice,
+  QuestionSummary,
   ConnectionStatus,
   DeadLetterSummary,
   DeltaNotice,
@@ -72,7 +72,7 @@ export const turnEndShape: ShapeOf<TurnEnd> = {
   called: optional(tokenUsage),
 };
 
-export const approvalSummary: Check<ApprovalSummary> = object({
+export const questionSummary: Check<QuestionSummary> = object({
   id: name,
   ...address,
   eventId: name,
@@ -85,7 +85,7 @@ export const approvalSummary: Check<ApprovalSummary> = object({
   reason: text,
   askedAt: name,
   expiresAt: name,
-} satisfies FieldsOf<ApprovalSummary>);
+} satisfies FieldsOf<QuestionSummary>);
 
 const notices = {
   delta: () =>
@@ -103,13 +103,13 @@ const notices = {
     }) satisfies FieldsOf<Omit<RuntimeEventNotice, 'type'>>,
   'turn.ended': () => ({ end: object(turnEndShape) }),
   log: () => ({ line: logLine }),
-  approval: () =>
+  question: () =>
     ({
       state: oneOf('asked', 'decided', 'withdrawn'),
       at: object(address),
-      approval: approvalSummary,
+      question: questionSummary,
       outcome: optional(object(approvalOutcomeFields)),
-    }) satisfies FieldsOf<Omit<ApprovalNotice, 'type'>>,
+    }) satisfies FieldsOf<Omit<QuestionNotice, 'type'>>,
   instance: () =>
     ({
       at: object(address),
@@ -136,7 +136,7 @@ export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStat
   queued: count,
   crashes: count,
   problem: optional(text),
-  approvals: optional(count),
+  questions: optional(count),
   limitWait: optional(object({ limit: text, waitedMs: number })),
   extensions: optional(listOf(extensionStatusChanged)),
 });

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { serveControl } from '../orchestrator/control/serve-control.ts';
-import { fakeApproval, fakeStatus, fakeControl } from '../testing/fake-control.ts';
+import { fakeQuestion, fakeStatus, fakeControl } from '../testing/fake-control.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -41,8 +41,8 @@ describe('the client of a control socket', () => {
     expect(await client.deadLetters()).toHaveLength(1);
     expect(await client.retryDeadLetter({ ...address, eventId: 'dead' })).toBe(true);
     expect(await client.dropDeadLetter({ ...address, eventId: 'x' })).toBe(false);
-    expect(await client.approvals()).toEqual([fakeApproval]);
-    expect(await client.approve({ id: fakeApproval.id, by: 'ann' })).toBe(true);
+    expect(await client.questions()).toEqual([fakeQuestion]);
+    expect(await client.approve({ id: fakeQuestion.id, by: 'ann' })).toBe(true);
     expect(await client.deny({ id: 'x', by: 'ann', note: 'No.' })).toBe(false);
     expect(await client.deleteInstance({ ...address, force: true })).toEqual({ inputs: 1 });
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
@@ -60,8 +60,8 @@ describe('the client of a control socket', () => {
       ['deadLetters', {}],
       ['retryDeadLetter', { ...address, eventId: 'dead' }],
       ['dropDeadLetter', { ...address, eventId: 'x' }],
-      ['approvals', {}],
-      ['approve', { id: fakeApproval.id, by: 'ann' }],
+      ['questions', {}],
+      ['approve', { id: fakeQuestion.id, by: 'ann' }],
       ['deny', { id: 'x', by: 'ann', note: 'No.' }],
       ['deleteInstance', { ...address, force: true }],
       ['deleteInstance', address],
@@ -106,11 +106,11 @@ describe('the client of a control socket', () => {
 
   test('receives tool calls that wait for approval', async () => {
     const notices: SwarmNotice[] = [];
-    const watch = await client.watch({ types: ['approval'] }, (notice) => notices.push(notice));
+    const watch = await client.watch({ types: ['question'] }, (notice) => notices.push(notice));
     const about = {
-      type: 'approval',
+      type: 'question',
       at: { agent: 'helper', instanceKey: 'default' },
-      approval: fakeApproval,
+      question: fakeQuestion,
     } as const;
     const told: SwarmNotice[] = [
       { ...about, state: 'asked' },

@@ -24,7 +24,7 @@ import { outputShape } from '../ipc/check/output-shape.ts';
 import {
   acceptanceShape,
   address,
-  approvalSummary,
+  questionSummary,
   deadLetter,
   forkShape,
   instanceStatus,
@@ -199,15 +199,15 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
     request: request({ ...address, eventId: name }),
     answer: only('dropped', flag),
   },
-  approvals: {
+  questions: {
     method: 'GET',
-    path: '/approvals',
+    path: '/questions',
     request: nothing,
-    answer: only('approvals', listOf(approvalSummary)),
+    answer: only('questions', listOf(questionSummary)),
     isReading: true,
   },
-  approve: { method: 'POST', path: '/approvals/approve', request: request(reply), answer: only('approved', flag) },
-  deny: { method: 'POST', path: '/approvals/deny', request: request(reply), answer: only('denied', flag) },
+  approve: { method: 'POST', path: '/questions/approve', request: request(reply), answer: only('approved', flag) },
+  deny: { method: 'POST', path: '/questions/deny', request: request(reply), answer: only('denied', flag) },
   restart: {
     method: 'POST',
     path: '/restart',

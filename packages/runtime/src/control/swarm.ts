@@ -17,7 +17,7 @@ import type {
   TypedDemand,
 } from '@goondan/types';
 import type { ChangeReport, ReloadResult } from './reload-result.ts';
-import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../workspace/questions/question-record.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
@@ -89,7 +89,7 @@ export type SwarmNotice =
   | RuntimeEventNotice
   | { readonly type: 'turn.ended'; readonly end: TurnEnd }
   | { readonly type: 'log'; readonly line: LogLine }
-  | ApprovalNotice
+  | QuestionNotice
   | InstanceNotice
   /** The watcher was too slow: `count` notices before this one were dropped. */
   | { readonly type: 'dropped'; readonly count: number };
@@ -117,12 +117,12 @@ export interface RuntimeEventNotice {
 /**
  * A tool call waits for approval, or no longer waits for it. This notice is never dropped, even if the watcher is slow.
  */
-export interface ApprovalNotice {
-  readonly type: 'approval';
+export interface QuestionNotice {
+  readonly type: 'question';
   /** `withdrawn`: the turn ended before the call was decided, so no answer is needed. */
   readonly state: 'asked' | 'decided' | 'withdrawn';
   readonly at: InstanceAddress;
-  readonly approval: ApprovalSummary;
+  readonly question: QuestionSummary;
   /** Present when the call is decided. */
   readonly outcome?: ApprovalOutcome;
 }
@@ -138,10 +138,10 @@ export interface InstanceNotice {
 }
 
 /** One tool call that waits for approval. */
-export type ApprovalSummary = Omit<ApprovalRecord, 'key' | 'answer'>;
+export type QuestionSummary = Omit<QuestionRecord, 'key' | 'answer'>;
 
 /** The decision about one tool call. */
-export interface ApprovalReply {
+export interface QuestionReply {
   readonly id: string;
   /** The name of the person, for the record and for the model; `control` when absent. */
   readonly by?: string;
@@ -175,7 +175,7 @@ export interface InstanceStatus extends InstanceAddress {
   /** The reason why the instance does not start. */
   readonly problem?: string;
   /** The number of the instance's tool calls that wait for approval; absent when there are none. */
-  readonly approvals?: number;
+  readonly questions?: number;
   /** The limit of a model that a call waits for, such as `concurrent: 3 of Model/main`; absent when none waits. */
   readonly limitWait?: { readonly limit: string; readonly waitedMs: number };
   /**
@@ -323,13 +323,13 @@ export interface Swarm {
   retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   /** Lists the tool calls that wait for approval, oldest first. */
-  approvals(): Promise<readonly ApprovalSummary[]>;
+  questions(): Promise<readonly QuestionSummary[]>;
   /**
    * Approves a call, with exactly its arguments. Resolves when the answer is durable, or with false when no call waits
    * under this id.
    */
-  approve(reply: ApprovalReply): Promise<boolean>;
-  deny(reply: ApprovalReply): Promise<boolean>;
+  approve(reply: QuestionReply): Promise<boolean>;
+  deny(reply: QuestionReply): Promise<boolean>;
   /**
    * Replaces the processes of the chosen instances between turns. If `fresh` is true, also resets their conversations;
    * the archive keeps the old conversations. Resolves with the number of replaced processes.

@@ -87,18 +87,18 @@ const toAgent: Samples<ToAgent> = {
     { type: 'turn.held', eventId: 'event-1', isHeld: true },
     { type: 'turn.held', eventId: 'event-1', isHeld: false },
   ],
-  'approval.ended': [
+  'question.ended': [
     {
-      type: 'approval.ended',
+      type: 'question.ended',
       callId: 'call-1',
       outcome: { status: 'answered', answer: { id: 'a1', decision: 'approved' } },
     },
     {
-      type: 'approval.ended',
+      type: 'question.ended',
       callId: 'call-1',
       outcome: { status: 'answered', answer: { id: 'a1', decision: 'denied', by: 'ann', note: 'No.' } },
     },
-    { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+    { type: 'question.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
   'counters.ended': [
     { type: 'counters.ended', callId: 'call-1', outcome: { status: 'reserved', marked: [1], waitedMs: 0.5 } },
@@ -224,9 +224,9 @@ const fromAgent: Samples<FromAgent> = {
   ],
   'call.cancelled': [{ type: 'call.cancelled', callId: 'call-1' }],
   'agents.list': [{ type: 'agents.list', callId: 'call-1' }],
-  'approval.ask': [
+  'question.ask': [
     {
-      type: 'approval.ask',
+      type: 'question.ask',
       callId: 'call-1',
       key: '0/call/x/approval/0',
       toolCallId: 'x',
@@ -236,8 +236,8 @@ const fromAgent: Samples<FromAgent> = {
       expiresInMs: 1,
     },
   ],
-  'approval.withdrawn': [{ type: 'approval.withdrawn', callId: 'call-1' }],
-  'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
+  'question.withdrawn': [{ type: 'question.withdrawn', callId: 'call-1' }],
+  'question.taken': [{ type: 'question.taken', id: 'a1' }],
   'changeset.ask': [
     { type: 'changeset.ask', callId: 'call-1', request: { kind: 'open' } },
     { type: 'changeset.ask', callId: 'call-1', request: { kind: 'read', changesetId: 'c1', path: 'a.md' } },

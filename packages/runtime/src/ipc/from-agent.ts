@@ -237,8 +237,8 @@ export const checkFromAgent = oneByField('type', {
   'call.cancelled': () => ({ callId: name }),
   /** Requests the list of instances. Answered by `agents.listed` with the same `callId`. */
   'agents.list': () => ({ callId: name }),
-  /** Requests approval of a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
-  'approval.ask': () => ({
+  /** Requests approval of a tool call of the running turn. Answered by `question.ended` with the same `callId`. */
+  'question.ask': () => ({
     callId: name,
     key: name,
     toolCallId: name,
@@ -250,9 +250,9 @@ export const checkFromAgent = oneByField('type', {
     kind: optional(oneOf('change', 'budget')),
   }),
   /** The turn no longer waits for this answer. */
-  'approval.withdrawn': () => ({ callId: name }),
+  'question.withdrawn': () => ({ callId: name }),
   /** The answer to an approval request is on disk with the turn. */
-  'approval.taken': () => ({ id: name }),
+  'question.taken': () => ({ id: name }),
   /**
    * Reads or writes the conversation in a store that is elsewhere. Answered by `store.ended` with the same `callId`.
    * Requests about the conversation are carried out in the order of their messages.

@@ -30,13 +30,13 @@ const callOutcome = oneByField('status', {
  */
 export type CallOutcome = ReturnType<typeof callOutcome>;
 
-const approvalEnd = oneByField('status', {
+const questionEnd = oneByField('status', {
   answered: () => ({ answer: object({ id: name, ...approvalOutcomeFields }) }),
   failed: () => ({ error: frameError }),
 });
 
-/** The outcome of an approval request. `id`: the id to send back in `approval.taken`. */
-export type ApprovalEnd = ReturnType<typeof approvalEnd>;
+/** The outcome of an approval request. `id`: the id to send back in `question.taken`. */
+export type QuestionEnd = ReturnType<typeof questionEnd>;
 
 const changesetEnd = oneByField('status', {
   answered: () => ({ value: json }),
@@ -123,7 +123,7 @@ export const checkToAgent = oneByField('type', {
    * again.
    */
   'turn.held': () => ({ eventId: name, isHeld: flag }),
-  'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
+  'question.ended': () => ({ callId: name, outcome: questionEnd }),
   'changeset.ended': () => ({ callId: name, outcome: changesetEnd }),
   'counters.ended': () => ({ callId: name, outcome: counterEnd }),
   /** The call of this `counters.ask` waits for a limit, in words. Its `counters.ended` follows. */

@@ -167,7 +167,7 @@ async function start(given: Starting): Promise<Swarm> {
     store,
     cluster: joined,
     local: placement,
-    requests: await store.approvals.list(),
+    requests: await store.questions.list(),
     children,
     telemetry,
     keepers,

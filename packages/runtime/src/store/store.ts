@@ -7,7 +7,7 @@
 import type { AgentAddress } from '@goondan/types';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import type { Answers } from './answers.ts';
-import type { ApprovalStore } from './approval-store.ts';
+import type { QuestionStore } from './question-store.ts';
 import type { AgentBlobs, BlobReader, Blobs } from './blobs.ts';
 import type { Counters } from './counters.ts';
 import type { Inbox } from './inbox.ts';
@@ -21,7 +21,7 @@ export interface Store {
   readonly inbox: Inbox;
   readonly placement: Placement;
   readonly answers: Answers;
-  readonly approvals: ApprovalStore;
+  readonly questions: QuestionStore;
   readonly blobs: Blobs;
   readonly counters: Counters;
   readonly deadLetters: DeadLetters;
@@ -42,7 +42,7 @@ export type NodeStore = Pick<
   Store,
   | 'inbox'
   | 'placement'
-  | 'approvals'
+  | 'questions'
   | 'blobs'
   | 'counters'
   | 'deadLetters'

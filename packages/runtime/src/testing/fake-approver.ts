@@ -1,11 +1,11 @@
 /** Fakes a person who answers approval requests. As in a swarm, an answer is kept until the tool call has used it. */
 import type { ApprovalOutcome } from '@goondan/types';
-import type { ApprovalQuestion, Approver } from '../agent/seams/approver.ts';
+import type { Question, Approver } from '../agent/seams/approver.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 
 export interface FakeApprover extends Approver {
   /** Every request, in order. A request that was made twice is listed twice. */
-  readonly questions: readonly ApprovalQuestion[];
+  readonly questions: readonly Question[];
   /** The answers that no tool call has used yet, by the id of the request. */
   readonly given: Map<string, Promise<ApprovalOutcome>>;
   /** Adds the answers that were given to another process of the same agent. */
@@ -13,7 +13,7 @@ export interface FakeApprover extends Approver {
 }
 
 /** Returns the answer of the person: at once, later, or never. */
-export type Answer = (question: ApprovalQuestion) => ApprovalOutcome | Promise<ApprovalOutcome>;
+export type Answer = (question: Question) => ApprovalOutcome | Promise<ApprovalOutcome>;
 
 /** An approver whose person never answers. */
 export interface SilentApprover extends FakeApprover {
@@ -39,7 +39,7 @@ export function silentApprover(): SilentApprover {
 }
 
 export function fakeApprover(answer: Answer): FakeApprover {
-  const questions: ApprovalQuestion[] = [];
+  const questions: Question[] = [];
   const given = new Map<string, Promise<ApprovalOutcome>>();
   return {
     questions,

@@ -3,7 +3,7 @@ import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/
 import type { AnswerOf, PlainName, RequestOf } from '../control/operations.ts';
 import type {
   Acceptance,
-  ApprovalSummary,
+  QuestionSummary,
   AskOptions,
   Delivery,
   Swarm,
@@ -188,9 +188,9 @@ const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
   ],
   retryDeadLetter: ({ eventId }) => eventId === 'dead',
   dropDeadLetter: ({ eventId }) => eventId === 'dead',
-  approvals: () => [fakeApproval],
-  approve: ({ id }) => id === fakeApproval.id,
-  deny: ({ id }) => id === fakeApproval.id,
+  questions: () => [fakeQuestion],
+  approve: ({ id }) => id === fakeQuestion.id,
+  deny: ({ id }) => id === fakeQuestion.id,
   restart: () => 2,
   reload: () => ({
     kept: ['Swarm/fake'],
@@ -201,7 +201,7 @@ const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
   }),
 };
 
-export const fakeApproval: ApprovalSummary = {
+export const fakeQuestion: QuestionSummary = {
   id: '3fa9c1d2',
   agent: 'helper',
   instanceKey: 'default',

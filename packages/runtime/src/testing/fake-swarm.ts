@@ -20,7 +20,7 @@ import { fileCounters } from '../store/files/file-counters.ts';
 import { nodeStoreOf } from '../store/files/open-node-store.ts';
 import type { Placement } from '../store/placement.ts';
 import type { NodeStore } from '../store/store.ts';
-import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
+import { QuestionFile } from '../workspace/questions/question-file.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
@@ -88,10 +88,10 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const location = { stateRoot, workspaceId: 'test' };
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const journal = await durableStore({ ...location, warn: () => undefined });
-  const approvals = await ApprovalFile.open(ports, location);
+  const questions = await QuestionFile.open(ports, location);
   const file = { save: async () => undefined };
   const counters = fileCounters({ clock, placement: onlyNode, file, states: [], warn: () => undefined });
-  const files = nodeStoreOf(location, { journal, approvals, counters }, onlyNode);
+  const files = nodeStoreOf(location, { journal, questions, counters }, onlyNode);
   const joined = options.cluster?.of.join(options.cluster.node);
   const store = options.wrap?.(files) ?? { ...files, ...joined };
   const agents = fakeAgents(options.cluster === undefined ? answer : committing(answer, options.cluster), {
@@ -118,7 +118,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const swarm = new SwarmAgents({
     currentPlan,
     store,
-    requests: await store.approvals.list(),
+    requests: await store.questions.list(),
     ids: randomIds,
     clock,
     location,

@@ -1,5 +1,5 @@
 /** The testing kit: `import { scriptedAgent, extension } from '@goondan/runtime/testing'`. */
-export { type ApprovalSeams, approvalConformance } from './conformance/approval-conformance.ts';
+export { type QuestionSeams, questionConformance } from './conformance/question-conformance.ts';
 export { blobConformance, type BlobSeams } from './conformance/blob-conformance.ts';
 export { counterConformance, type CounterSeams } from './conformance/counter-conformance.ts';
 export type { OpenedSeams, OpenSeams, RegisterCheck } from './conformance/conformance.ts';
@@ -8,7 +8,7 @@ export { placementConformance, type PlacementSeams } from './conformance/placeme
 export { type ConversationSeams, storeConformance } from './conformance/store-conformance.ts';
 export {
   memoryAnswers,
-  memoryApprovals,
+  memoryQuestions,
   memoryConversations,
   memoryCounters,
   memoryInbox,

@@ -39,7 +39,7 @@ const event: AgentEvent = {
 export const firstTurn = { type: 'turn', event, seq: 1 } as const;
 
 /** Cancels the first turn of a process that waits for an answer, and returns its last frames about both. */
-export async function cancelFirstTurn(process: LaunchedProcess, waitsFor: 'approval' | 'changeset') {
+export async function cancelFirstTurn(process: LaunchedProcess, waitsFor: 'question' | 'changeset') {
   const { callId } = await process.first(`${waitsFor}.ask`);
   await process.send({ type: 'cancel', eventId: firstTurn.event.id, reason: 'Enough.' });
   const withdrawn = await process.first(`${waitsFor}.withdrawn`);

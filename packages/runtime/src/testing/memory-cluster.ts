@@ -15,7 +15,7 @@ import type { Inbox } from '../store/inbox.ts';
 import type { NodeStore } from '../store/store.ts';
 import { answerOf, decodeReply } from '../workspace/records/reply.ts';
 import {
-  memoryApprovals,
+  memoryQuestions,
   memoryCounters,
   memoryInbox,
   memoryPlacement,
@@ -33,7 +33,7 @@ interface MemoryNode {
   lost: (error: GoondanError, instance?: AgentAddress) => void;
 }
 
-type MemoryParts = Pick<NodeStore, 'inbox' | 'approvals' | 'counters'> &
+type MemoryParts = Pick<NodeStore, 'inbox' | 'questions' | 'counters'> &
   Pick<ClusterStore, 'placement' | 'calls' | 'listInstances'>;
 
 export class MemoryCluster {
@@ -63,7 +63,7 @@ export class MemoryCluster {
     return {
       placement: this.#placement(name, node),
       inbox: this.#inbox(name),
-      approvals: memoryApprovals(this.swarm),
+      questions: memoryQuestions(this.swarm),
       counters: memoryCounters(this.swarm, name),
       calls: this.#calls(node),
       listInstances: async ({ agents, most }) =>
@@ -276,7 +276,7 @@ export class MemoryCluster {
   }
 
   #isHeld(callee: AgentAddress): boolean {
-    const asks = [...this.swarm.approvals.values()].some(
+    const asks = [...this.swarm.questions.values()].some(
       ({ agent, instanceKey, answer }) =>
         answer === undefined && keyOf({ agentName: agent, instanceKey }) === keyOf(callee),
     );

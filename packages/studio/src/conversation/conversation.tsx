@@ -1,8 +1,8 @@
 /** Shows one conversation: live, or as it was at a past moment. */
 import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
-import { ApprovalCard } from '../approvals/approval-card.tsx';
-import { subjectOf } from '../approvals/subject-of.ts';
+import { QuestionCard } from '../questions/question-card.tsx';
+import { subjectOf } from '../questions/subject-of.ts';
 import { liveKey, type LiveTurn } from '../live/live-turns.ts';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { Problem } from '../problems/problem.tsx';
@@ -41,7 +41,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
   const { agent, instanceKey } = shown;
   const [last, setLast] = useState(FIRST_PAGE);
   const talk = useConversation({ view, shown, at, heard: live, commits: version, last });
-  const { running, approvals, earlier } = talk;
+  const { running, questions, earlier } = talk;
   const isNow = at === undefined;
   const { box, content } = useStickToEnd(at);
   const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === instanceKey);
@@ -53,7 +53,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
           view={view}
           shown={shown}
           isWorking={running !== undefined}
-          isWaiting={approvals.length > 0}
+          isWaiting={questions.length > 0}
         />
         {talk.timeline !== undefined && talk.timeline.last > 0 && (
           <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
@@ -90,13 +90,13 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
                 {running !== undefined && (
                   <LiveTurnBlock
                     live={running}
-                    isWaiting={approvals.length > 0}
+                    isWaiting={questions.length > 0}
                     workspaceId={workspaceId}
                     show={show}
                   />
                 )}
-                {approvals.map((approval) => (
-                  <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
+                {questions.map((question) => (
+                  <QuestionCard key={question.id} question={question} workspaceId={workspaceId} />
                 ))}
                 <DeadLetters letters={deadLetters} workspaceId={workspaceId} refetch={refetch} />
                 {talk.isEmpty && (
@@ -112,7 +112,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
         <Announcement
           agent={agent}
           isWorking={running !== undefined}
-          waiting={approvals[0] && subjectOf(approvals[0])}
+          waiting={questions[0] && subjectOf(questions[0])}
           newest={talk.messages.at(-1)}
         />
         <Composer

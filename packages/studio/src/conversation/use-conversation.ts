@@ -66,7 +66,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
     read,
     useCallback(() => setMissed((count) => count + 1), []),
   );
-  const approvals = view.approvals.filter(
+  const questions = view.questions.filter(
     (each) => (each.agent === agent && each.instanceKey === instanceKey) || each.traceId === running?.traceId,
   );
   const hasAnswer = conversation.value !== undefined || !isKnown;
@@ -82,7 +82,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
     results,
     running,
     pending,
-    approvals,
+    questions,
     isEmpty: hasAnswer && groups.length + pending.length === 0 && running === undefined,
     noteSent: (input: SentInput) => setSent((inputs) => [...inputs, input]),
   };

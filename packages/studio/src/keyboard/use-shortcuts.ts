@@ -10,7 +10,7 @@ export interface ShortcutParts {
   readonly route: Route;
   /** The conversations, in the order of the sidebar. */
   readonly conversations: readonly InstanceView[];
-  readonly approvals: WorkspaceView['approvals'];
+  readonly questions: WorkspaceView['questions'];
   readonly shown: InstanceAddress | undefined;
   readonly show: (change: RouteChange) => void;
   readonly toggleHelp: () => void;
@@ -52,7 +52,7 @@ function act(key: string, parts: ShortcutParts): boolean {
     case '/':
       return focusOn('.composer textarea');
     case 'a':
-      return focusOn('.approval button') || showApproval(parts);
+      return focusOn('.approval button') || showQuestion(parts);
     case 'j':
     case 'k':
       return move(parts, key === 'j' ? 1 : -1);
@@ -106,7 +106,7 @@ function clickOn(selector: string): boolean {
 }
 
 /** Opens the conversation whose call waits for approval. */
-function showApproval({ approvals: [first], show }: ShortcutParts): boolean {
+function showQuestion({ questions: [first], show }: ShortcutParts): boolean {
   if (first === undefined) return false;
   show({ agent: first.agent, instanceKey: first.instanceKey, at: undefined, turn: undefined });
   return true;

@@ -1,8 +1,8 @@
 /**
- * Shows an overview of a swarm: its agents and who may call whom, waiting approvals, problems, and the latest turns.
+ * Shows an overview of a swarm: its agents and who may call whom, waiting questions, problems, and the latest turns.
  */
 import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
-import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { QuestionCard } from '../questions/question-card.tsx';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { writeRoute } from '../route/route.ts';
 import type { GoTo } from '../route/use-route.ts';
@@ -48,8 +48,8 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
             Start it with <code>{startCommand}</code>, and this page comes alive.
           </p>
         )}
-        {view.approvals.map((approval) => (
-          <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
+        {view.questions.map((question) => (
+          <QuestionCard key={question.id} question={question} workspaceId={workspaceId} />
         ))}
         <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} refetch={refetch} />
         <BrokenConversations view={view} />

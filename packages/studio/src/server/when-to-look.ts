@@ -4,7 +4,7 @@ import type { StudioNotice } from '@goondan/cli/studio';
 /** Tells whether to read at once: an approval may be waiting, or the shown conversation may have been deleted. */
 export function isUrgent({ type }: StudioNotice): boolean {
   return (
-    type === 'approval' || type === 'swarm' || type === 'dropped' || type === 'instance' || type === 'conversations'
+    type === 'question' || type === 'swarm' || type === 'dropped' || type === 'instance' || type === 'conversations'
   );
 }
 

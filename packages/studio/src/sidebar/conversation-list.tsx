@@ -33,7 +33,7 @@ export function ConversationList({
           {conversations.slice(0, MOST_SHOWN).map((conversation) => {
             const { instanceKey, updatedAt, problem } = conversation;
             const isShown = shown?.agent === agent && shown.instanceKey === instanceKey;
-            const waiting = view.approvals.filter(
+            const waiting = view.questions.filter(
               (each) => each.agent === agent && each.instanceKey === instanceKey,
             ).length;
             return (

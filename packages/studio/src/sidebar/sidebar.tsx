@@ -59,7 +59,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }
           >
             Overview
             {view.deadLetters.length > 0 && <span className="badge is-bad">{view.deadLetters.length} put aside</span>}
-            {view.approvals.length > 0 && <span className="badge">{view.approvals.length} waiting</span>}
+            {view.questions.length > 0 && <span className="badge">{view.questions.length} waiting</span>}
           </a>
           <ConversationList view={view} shown={shown} live={live} />
           {view.agents.length > 0 && <NewConversation view={view} goTo={goTo} />}

@@ -2,9 +2,9 @@ import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect } from 'react';
 import { nameOf } from '../text/name-of.ts';
 
-/** Sets the title of the browser tab: the number of waiting approvals, and the current view. */
+/** Sets the title of the browser tab: the number of waiting questions, and the current view. */
 export function useTitle(shown: InstanceAddress | undefined, view: WorkspaceView | undefined): void {
-  const waiting = view === undefined || view.approvals.length === 0 ? '' : `(${view.approvals.length}) `;
+  const waiting = view === undefined || view.questions.length === 0 ? '' : `(${view.questions.length}) `;
   const what =
     shown === undefined ? view && nameOf(view.workspaceId, view.swarm) : `${shown.agent} ${shown.instanceKey}`;
   const title = `${waiting}${what === undefined ? '' : `${what} · `}Goondan Studio`;

@@ -7,7 +7,7 @@ import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/con
 import { deleteStoppedInstance, forkStoppedInstance, workspaceFolder, systemClock } from '@goondan/runtime/internal';
 import { textOf } from '@goondan/types';
 import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
-import { fakeApproval, type FakeControl, fakeControl } from '../../../../runtime/src/testing/fake-control.ts';
+import { fakeQuestion, type FakeControl, fakeControl } from '../../../../runtime/src/testing/fake-control.ts';
 import { commitChangeset } from '../../testing/commit-changeset.ts';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle } from '../../testing/sample-bundle.ts';
@@ -409,7 +409,7 @@ describe('the actions of a person', () => {
     const swarm = await serveFake('fake');
     const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
     const whom = { agent: 'entry', instanceKey: 'default' };
-    const { id } = fakeApproval;
+    const { id } = fakeQuestion;
     expect(await post('send', { ...whom, input: 'Hi' })).toMatchObject({ accepted: true });
     expect(await post('cancel', whom)).toEqual({ done: false });
     expect(await post('cancel', { ...whom, turnId: 'turn-e' })).toEqual({ done: false });
@@ -430,7 +430,7 @@ describe('the actions of a person', () => {
       ['dropDeadLetter', { ...address, eventId: 'dead' }],
     ]);
     const view = await place.read<WorkspaceView>('/api/workspaces/fake');
-    expect(view).toMatchObject({ approvals: [{ id }], deadLetters: [{ eventId: 'dead' }] });
+    expect(view).toMatchObject({ questions: [{ id }], deadLetters: [{ eventId: 'dead' }] });
   });
 
   const whom = { agent: 'clerk', instanceKey: 'default' };

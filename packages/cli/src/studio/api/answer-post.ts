@@ -29,7 +29,7 @@ import type { StudioHost } from '../studio-host.ts';
 export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>>([
   ['send', send],
   ['cancel', cancel],
-  ['approval', answerApproval],
+  ['approval', answerQuestion],
   ['dead-letter', moveDeadLetter],
 ]);
 
@@ -71,7 +71,7 @@ async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promi
   return { done: await (await reach(host, place)).cancel(at) };
 }
 
-async function answerApproval(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
+async function answerQuestion(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const { id, decision, note } = checkApproval(body);
   if (isBelowSwarm()) {
     throw new GoondanError('E_APPROVAL_BELOW_AGENT', 'This Studio was started by an agent. Only a person may answer.');

@@ -44,7 +44,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     agents: await viewAgents(place, declared, [...(status?.agents ?? []), ...conversations.map(({ agent }) => agent)]),
     conversations: conversations.slice(0, MOST_SHOWN),
     connections: status?.connections ?? [],
-    approvals: running?.approvals ?? [],
+    questions: running?.questions ?? [],
     deadLetters: running?.deadLetters ?? [],
     ...(status?.changes !== undefined && { changes: status.changes }),
     ...(changesets.length > 0 && { changesets }),
@@ -59,13 +59,13 @@ async function askSwarm(place: SwarmPlace) {
   try {
     const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS });
     if (swarm === undefined) return undefined;
-    const [status, instances, approvals, deadLetters] = await Promise.all([
+    const [status, instances, questions, deadLetters] = await Promise.all([
       swarm.status(),
       swarm.instances(),
-      swarm.approvals(),
+      swarm.questions(),
       swarm.deadLetters(),
     ]);
-    return { status, instances, approvals, deadLetters };
+    return { status, instances, questions, deadLetters };
   } catch (error) {
     if (GoondanError.is(error)) return undefined;
     throw error;

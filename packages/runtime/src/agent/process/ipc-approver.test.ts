@@ -97,7 +97,7 @@ describe('a process whose turn waits for a person', () => {
   test('ends on a drain without the answer, after everything else it runs has finished', async () => {
     const process = await launch();
     await process.send(firstTurn);
-    const asked = await process.first('approval.ask');
+    const asked = await process.first('question.ask');
     expect(asked).toMatchObject({ toolName: 'do__it', args: { asks: true, name: 'approved' }, reason: 'Please.' });
     // This time is longer than any wait in this test.
     await process.send({ type: 'drain', graceMs: 600_000 });
@@ -109,11 +109,11 @@ describe('a process whose turn waits for a person', () => {
 
     const next = await launch();
     await next.send(firstTurn);
-    const again = await next.first('approval.ask');
+    const again = await next.first('question.ask');
     expect({ ...again, callId: '' }).toEqual({ ...asked, callId: '' });
-    await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
+    await next.send({ type: 'question.ended', callId: again.callId, outcome: yes });
     expect((await next.first('turn.done')).result.finishReason).toBe('text_response');
-    expect(await next.first('approval.taken')).toEqual({ type: 'approval.taken', id: 'a1' });
+    expect(await next.first('question.taken')).toEqual({ type: 'question.taken', id: 'a1' });
     // Effects that ran before the restart do not run again.
     expect((await notes()).slice(3)).toEqual(['decided approved', 'did approved']);
   });
@@ -122,10 +122,10 @@ describe('a process whose turn waits for a person', () => {
     const process = await launch({ unwindMs: 1 });
     writeFileSync(join(folder, 'in-use'), '');
     await process.send(firstTurn);
-    const { callId } = await process.first('approval.ask');
+    const { callId } = await process.first('question.ask');
     await process.send({ type: 'drain', graceMs: 600_000 });
     while (!(await notes()).includes('cleaning')) await Bun.sleep(2);
-    await process.send({ type: 'approval.ended', callId, outcome: yes });
+    await process.send({ type: 'question.ended', callId, outcome: yes });
     await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
     await arrived();
     rmSync(join(folder, 'in-use'));
@@ -138,30 +138,30 @@ describe('a process whose turn waits for a person', () => {
   test('takes an answer once: after a crash the answer is read from the disk', async () => {
     const process = await launch();
     await process.send(firstTurn);
-    const { callId } = await process.first('approval.ask');
-    await process.send({ type: 'approval.ended', callId, outcome: yes });
-    await process.first('approval.taken');
+    const { callId } = await process.first('question.ask');
+    await process.send({ type: 'question.ended', callId, outcome: yes });
+    await process.first('question.taken');
     await process.kill();
     const next = await launch();
     await next.send(firstTurn);
     await next.first('turn.done');
-    expect(next.said.map(({ type }) => type)).not.toContain('approval.ask');
+    expect(next.said.map(({ type }) => type)).not.toContain('question.ask');
   });
 
   test('withdraws its question when the turn is cancelled', async () => {
     const process = await launch();
     await process.send(firstTurn);
-    const { callId, withdrawn, code } = await cancelFirstTurn(process, 'approval');
-    expect(withdrawn).toEqual({ type: 'approval.withdrawn', callId });
+    const { callId, withdrawn, code } = await cancelFirstTurn(process, 'question');
+    expect(withdrawn).toEqual({ type: 'question.withdrawn', callId });
     expect(code).toBe('E_CANCELLED');
   });
 
   test('passes a refusal of the orchestrator on to the model', async () => {
     const process = await launch();
     await process.send(firstTurn);
-    const { callId } = await process.first('approval.ask');
+    const { callId } = await process.first('question.ask');
     const error = { code: 'E_APPROVALS_FULL', message: 'Too many.' } as const;
-    await process.send({ type: 'approval.ended', callId, outcome: { status: 'failed', error } });
+    await process.send({ type: 'question.ended', callId, outcome: { status: 'failed', error } });
     await process.first('turn.done');
     expect(await notes()).toEqual(['did slow']);
   });

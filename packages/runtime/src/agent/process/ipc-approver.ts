@@ -5,13 +5,13 @@
 import { GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { PendingAnswers } from '../../ipc/pending-answers.ts';
-import type { ApprovalEnd } from '../../ipc/to-agent.ts';
+import type { QuestionEnd } from '../../ipc/to-agent.ts';
 import { randomIds } from '../../ports/ids.ts';
-import type { ApprovalQuestion, Approver } from '../seams/approver.ts';
+import type { Question, Approver } from '../seams/approver.ts';
 import type { AgentChannel } from './process-host.ts';
 
 export class IpcApprover implements Approver {
-  readonly questions = new PendingAnswers<ApprovalEnd>();
+  readonly questions = new PendingAnswers<QuestionEnd>();
 
   constructor(private readonly channel: AgentChannel) {
     channel.onClose(() => {
@@ -21,13 +21,13 @@ export class IpcApprover implements Approver {
     });
   }
 
-  async ask({ turnId: _, ...question }: ApprovalQuestion, signal: AbortSignal) {
+  async ask({ turnId: _, ...question }: Question, signal: AbortSignal) {
     const callId = randomIds.next('approval');
     const end = await this.questions.ask(
       callId,
-      () => this.channel.send({ type: 'approval.ask', callId, ...question }),
+      () => this.channel.send({ type: 'question.ask', callId, ...question }),
       signal,
-      () => this.channel.send({ type: 'approval.withdrawn', callId }),
+      () => this.channel.send({ type: 'question.withdrawn', callId }),
     );
     if (end.status === 'answered') return end.answer;
     throw fromFrameError(end.error);
@@ -35,6 +35,6 @@ export class IpcApprover implements Approver {
 
   taken(id: string): void {
     // If this message is lost, the orchestrator keeps the answer until the turn ends.
-    this.channel.send({ type: 'approval.taken', id }).catch(() => undefined);
+    this.channel.send({ type: 'question.taken', id }).catch(() => undefined);
   }
 }

@@ -77,7 +77,7 @@ describe('a process that commits a changeset', () => {
     const process = await launch();
     await process.send(firstTurn);
     expect(await answer(process, review)).toEqual({ kind: 'review', changesetId: 'c1' });
-    const asked = await process.first('approval.ask');
+    const asked = await process.first('question.ask');
     expect(asked).toMatchObject({
       kind: 'change',
       toolName: 'change__commit',
@@ -91,9 +91,9 @@ describe('a process that commits a changeset', () => {
     const next = await launch();
     await next.send(firstTurn);
     await answer(next, review);
-    const again = await next.first('approval.ask');
+    const again = await next.first('question.ask');
     expect({ ...again, callId: '' }).toEqual({ ...asked, callId: '' });
-    await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
+    await next.send({ type: 'question.ended', callId: again.callId, outcome: yes });
     expect(await answer(next, committed, 1)).toEqual({
       kind: 'commit',
       changesetId: 'c1',
@@ -101,8 +101,8 @@ describe('a process that commits a changeset', () => {
       approvalId: 'a1',
     });
     expect(textOf((await next.first('turn.done')).result.responseMessage)).toBe('ok ');
-    const types = next.said.map(({ type }) => type).filter((type) => /^(?:changeset|approval)/.test(type));
-    expect(types).toEqual(['changeset.ask', 'approval.ask', 'changeset.ask', 'approval.taken']);
+    const types = next.said.map(({ type }) => type).filter((type) => /^(?:changeset|question)/.test(type));
+    expect(types).toEqual(['changeset.ask', 'question.ask', 'changeset.ask', 'question.taken']);
     const told = next.said.find((message) => message.type === 'runtime.event' && message.name === 'changeset.commit');
     expect(told).toMatchObject({
       payload: { swarmName: 'small', instanceId: 'tester/default', data: { newRef: 'n' } },
@@ -113,8 +113,8 @@ describe('a process that commits a changeset', () => {
     const process = await launch();
     await process.send(firstTurn);
     await answer(process, review);
-    const { callId } = await process.first('approval.ask');
-    await process.send({ type: 'approval.ended', callId, outcome: yes });
+    const { callId } = await process.first('question.ask');
+    await process.send({ type: 'question.ended', callId, outcome: yes });
     await process.first('changeset.ask', 1);
     await process.kill();
     const next = await launch();
@@ -122,7 +122,7 @@ describe('a process that commits a changeset', () => {
     await answer(next, review);
     expect(await answer(next, committed, 1)).toMatchObject({ kind: 'commit', approvalId: 'a1' });
     await next.first('turn.done');
-    expect(next.said.map(({ type }) => type)).not.toContain('approval.ask');
+    expect(next.said.map(({ type }) => type)).not.toContain('question.ask');
   });
 
   test('withdraws its request when the turn is cancelled', async () => {

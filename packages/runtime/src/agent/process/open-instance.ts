@@ -149,7 +149,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         return reportLate(engine.lists.answer(message.callId, message.instances), message.callId);
       case 'turn.held':
         return turns.hold(message.eventId, message.isHeld);
-      case 'approval.ended':
+      case 'question.ended':
         return reportLate(approver.questions.answer(message.callId, message.outcome), message.callId);
       case 'changeset.ended':
         return reportLate(changesets.requests.answer(message.callId, message.outcome), message.callId);

@@ -7,7 +7,7 @@
  */
 import { type ApprovalOutcome, GoondanError, type JsonObject } from '@goondan/types';
 
-export interface ApprovalQuestion {
+export interface Question {
   /** The position of the request in the turn. Key, turn, call and arguments together identify the request. */
   readonly key: string;
   readonly turnId: string;
@@ -29,7 +29,7 @@ export interface Approver {
    * Waits for the answer without a time limit. Rejects with the signal's reason when it aborts. Pass the `id` of the
    * answer to `taken`.
    */
-  ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome & { readonly id: string }>;
+  ask(question: Question, signal: AbortSignal): Promise<ApprovalOutcome & { readonly id: string }>;
   /** Lets the approver delete an answer. Called once the turn has made the answer durable. */
   taken(id: string): void;
 }

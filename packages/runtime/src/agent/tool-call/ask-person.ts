@@ -6,10 +6,10 @@ import type { ApprovalOutcome, JsonObject } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { ApprovalQuestion } from '../seams/approver.ts';
+import type { Question } from '../seams/approver.ts';
 import { previewCall, type PreviewedCall } from './preview-call.ts';
 
-export interface PersonQuestion extends Pick<ApprovalQuestion, 'key' | 'reason' | 'expiresInMs' | 'kind'> {
+export interface PersonQuestion extends Pick<Question, 'key' | 'reason' | 'expiresInMs' | 'kind'> {
   /** The subject of the approval. The answer is valid for exactly these arguments. */
   readonly args: JsonObject;
   /** Aborts when the answer is no longer needed. */

@@ -104,7 +104,7 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
     clock,
     currentPlan,
     reloader,
-    approvals: swarm.approvals,
+    questions: swarm.questions,
     report: swarm.report.bind(swarm),
     examine: async ({ edits, trialFolder, ...rules }: Parameters<Examine>[0]) => {
       control.rules = rules;
@@ -155,18 +155,18 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
       args: args as JsonObject,
       reason: 'r',
     };
-    const known = new Set(swarm.approvals.pending().map(({ id }) => id));
-    swarm.approvals.ask(whose, during, {
-      type: 'approval.ask',
+    const known = new Set(swarm.questions.pending().map(({ id }) => id));
+    swarm.questions.ask(whose, during, {
+      type: 'question.ask',
       callId: 'q',
       ...question,
       ...(kind === 'change' ? { kind } : {}),
       expiresInMs: 60_000,
     });
     for (;;) {
-      const id = swarm.approvals.pending().find((each) => !known.has(each.id))?.id;
+      const id = swarm.questions.pending().find((each) => !known.has(each.id))?.id;
       if (id !== undefined) {
-        await swarm.approvals.decide(id, { decision, by: 'ann' });
+        await swarm.questions.decide(id, { decision, by: 'ann' });
         return id;
       }
       await Bun.sleep(1);
@@ -279,7 +279,7 @@ describe('a changeset', () => {
     expect(one).toMatchObject({ status: 'ok' });
     if (one === undefined) throw new Error('not committed');
     expect(two).toEqual(one);
-    opened.swarm.approvals.taken(at, approvalId);
+    opened.swarm.questions.taken(at, approvalId);
     expect(await opened.commit(changesetId, { digest, approvalId })).toEqual(one);
     expect((await opened.review(changesetId)).outcome).toEqual(one);
     expect(opened.said.filter((each) => each.startsWith('prepare'))).toHaveLength(1);
@@ -431,7 +431,7 @@ describe('L-05 a commit changes nothing and says why', () => {
       'with an approval that was taken',
       async ({ approve, swarm }, { toApprove }) => {
         const id = await approve(toApprove);
-        swarm.approvals.taken(at, id);
+        swarm.questions.taken(at, id);
         return id;
       },
     ],

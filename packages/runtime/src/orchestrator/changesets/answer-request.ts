@@ -16,7 +16,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import type { ChangesetOwner } from '../../workspace/changesets/changesets.ts';
 import { UnwritableFile } from '../../workspace/changesets/move-files.ts';
-import type { Approvals } from '../approvals/approvals.ts';
+import type { Questions } from '../questions/questions.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
 import type { ChangeRoad, SwarmReloader } from '../reload/reload-swarm.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
@@ -30,7 +30,7 @@ import { reportRecoveries } from './report-recoveries.ts';
 
 export interface AnswerDeps extends CommitDeps {
   readonly reloader: Pick<SwarmReloader, 'onRoad'>;
-  readonly approvals: Pick<Approvals, 'findApproval'>;
+  readonly questions: Pick<Questions, 'findApproval'>;
   readonly report: SwarmAgents['report'];
   readonly clock: Clock;
 }
@@ -127,7 +127,7 @@ async function commit(
   road: ChangeRoad,
 ): Promise<ChangesetAnswers['commit']> {
   const { changesetId, owner, at } = change;
-  const findApproval = (id: string, args: JsonObject) => deps.approvals.findApproval(at, id, 'change', args);
+  const findApproval = (id: string, args: JsonObject) => deps.questions.findApproval(at, id, 'change', args);
   const wanted = { changesetId, owner, digest, findApproval, ...defined({ approvalId }) };
   const changeset = { id: changesetId, agent: at.agentName };
   const named: ChangeRoad = { ...road, make: (made) => road.make({ ...made, changeset }) };

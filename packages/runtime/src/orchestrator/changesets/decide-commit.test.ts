@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { sha256 } from '../../json/sha256.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
-import { LONGEST_ARGUMENTS } from '../approvals/approval-question.ts';
+import { LONGEST_ARGUMENTS } from '../questions/asked-question.ts';
 import { addedEarlier, checkCommit, checkCompared, checkPresent, checkReadable, endOf } from './decide-commit.ts';
 
 const commit = {

@@ -7,7 +7,7 @@ import type { ChangesetToApprove, FileChange } from '../../ipc/changeset-answers
 import { sha256 } from '../../json/sha256.ts';
 import type { ChangesetRecord, RecordedEdit } from '../../workspace/changesets/changeset-record.ts';
 import type { ComparedFile } from '../../workspace/changesets/changesets.ts';
-import { LONGEST_ARGUMENTS } from '../approvals/approval-question.ts';
+import { LONGEST_ARGUMENTS } from '../questions/asked-question.ts';
 import { Rejection } from './rejection.ts';
 
 /**

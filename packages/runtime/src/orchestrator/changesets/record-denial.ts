@@ -2,7 +2,7 @@
 import type { ApprovalOutcome } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
 import { defined } from '../../json/defined.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 import type { Changesets } from '../../workspace/changesets/changesets.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
@@ -10,7 +10,7 @@ import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 /** Does nothing for an approval, and for a question about a tool call. Never rejects. */
 export async function recordDenial(
   { store, report }: { readonly store: Pick<Changesets, 'note'>; readonly report: SwarmAgents['report'] },
-  question: ApprovalRecord,
+  question: QuestionRecord,
   { decision, by, note }: ApprovalOutcome,
 ): Promise<void> {
   const { agent, eventId, traceId, kind } = question;

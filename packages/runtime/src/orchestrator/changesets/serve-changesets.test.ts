@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
 import { type ChangesetDeps, serveChangesets } from './serve-changesets.ts';
@@ -85,7 +85,7 @@ test.each([
   const question = { kind: 'change', agent: 'a', instanceKey: 'one', eventId: 'e1', args: { changesetId: 'c1' } };
   for (const { kind, ...asked } of [question, { ...question, kind: undefined }]) {
     // The cast is safe: nothing else of the question is used.
-    const record = { ...asked, ...(kind !== undefined && { kind }) } as unknown as ApprovalRecord;
+    const record = { ...asked, ...(kind !== undefined && { kind }) } as unknown as QuestionRecord;
     for (const each of served.listeners) each.decided?.(record, outcome);
   }
   await served.close();

@@ -10,7 +10,7 @@ import { recordDenial } from './record-denial.ts';
 
 export interface ChangesetDeps {
   readonly currentPlan: CurrentPlan;
-  readonly swarm: Pick<SwarmAgents, 'listen' | 'instances' | 'approvals' | 'report'>;
+  readonly swarm: Pick<SwarmAgents, 'listen' | 'instances' | 'questions' | 'report'>;
   readonly reloader: Pick<SwarmReloader, 'onRoad'>;
   readonly clock: Clock;
 }
@@ -29,11 +29,11 @@ export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | u
       if (source === undefined) {
         throw new GoondanError('E_CHANGESET_SOURCE', 'This swarm was not started from the folder of a bundle.');
       }
-      const { approvals } = swarm;
+      const { questions } = swarm;
       // Imported with the first request, because most agents never make one.
       const { answerRequest } = await import('./answer-request.ts');
       return answerRequest(
-        { ...source, currentPlan, reloader, approvals, clock, report: (...line) => swarm.report(...line) },
+        { ...source, currentPlan, reloader, questions, clock, report: (...line) => swarm.report(...line) },
         asked,
       );
     },

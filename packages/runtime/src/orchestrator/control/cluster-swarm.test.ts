@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import type { Acceptance, AskOptions, SwarmNotice } from '../../control/swarm.ts';
 import { type FakeCluster, fakeCluster, type FakeClusterNode } from '../../testing/fake-cluster.ts';
-import { fakeApproval, fakeStatus } from '../../testing/fake-control.ts';
+import { fakeQuestion, fakeStatus } from '../../testing/fake-control.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
 
 let cluster: FakeCluster;
@@ -237,12 +237,12 @@ describe('a watch of a swarm with several nodes', () => {
   test('tells an approval once, although every node tells it', async () => {
     const notices: SwarmNotice[] = [];
     const watch = await a.swarm.watch({}, (notice) => notices.push(notice));
-    const asked: SwarmNotice = { type: 'approval', state: 'asked', at, approval: fakeApproval };
+    const asked: SwarmNotice = { type: 'question', state: 'asked', at, question: fakeQuestion };
     const decided: SwarmNotice = { ...asked, state: 'decided', outcome: { decision: 'approved', by: 'ann' } };
     for (const notice of [asked, decided]) for (const { local } of [a, b]) local.tell(notice);
     b.local.tell({ type: 'dropped', count: 1 });
     await until(() => notices.some(({ type }) => type === 'dropped'));
-    expect(notices.filter(({ type }) => type === 'approval')).toEqual([asked, decided]);
+    expect(notices.filter(({ type }) => type === 'question')).toEqual([asked, decided]);
     watch.end();
   });
 });
@@ -397,11 +397,11 @@ describe('the handle of a swarm with several nodes', () => {
     expect(await a.swarm.cancel({ eventId: two })).toBe(true);
   });
 
-  test('lists dead letters and approvals from the store', async () => {
+  test('lists dead letters and questions from the store', async () => {
     expect(await a.swarm.deadLetters()).toHaveLength(1);
-    expect(await a.swarm.approvals()).toEqual([fakeApproval]);
-    await a.swarm.approve({ id: fakeApproval.id, by: 'ann' });
-    expect(a.local.calls.at(-1)).toEqual(['approve', { id: fakeApproval.id, by: 'ann' }]);
+    expect(await a.swarm.questions()).toEqual([fakeQuestion]);
+    await a.swarm.approve({ id: fakeQuestion.id, by: 'ann' });
+    expect(a.local.calls.at(-1)).toEqual(['approve', { id: fakeQuestion.id, by: 'ann' }]);
     expect(b.local.calls).toEqual([]);
   });
 

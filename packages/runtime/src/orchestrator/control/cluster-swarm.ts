@@ -152,8 +152,8 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
     deadLetters: (choice) => local.deadLetters(choice),
     retryDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.retryDeadLetter(letter)),
     dropDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.dropDeadLetter(letter)),
-    // Every node lists the approvals of the whole swarm, and answers any of them in the store.
-    approvals: () => local.approvals(),
+    // Every node lists the questions of the whole swarm, and answers any of them in the store.
+    questions: () => local.questions(),
     approve: (reply) => local.approve(reply),
     deny: (reply) => local.deny(reply),
     restart: async ({ fresh = false, ...choice } = {}) => {

@@ -14,7 +14,7 @@ export interface ControlHost {
   readonly open: Pick<OpenRequests, 'add' | 'wait'>;
   readonly bodies: BodyRoom;
   readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
-  /** The name of the client's token, in whose name approvals are answered; absent when the client needs no token. */
+  /** The name of the client's token, in whose name questions are answered; absent when the client needs no token. */
   readonly caller?: string;
   /** Throws `E_CONTROL_FULL` when no further request may stay open. */
   readonly checkRoom: () => void;

@@ -21,7 +21,7 @@ import { typedAsk } from '../../control/typed-ask.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
 import type {
-  ApprovalReply,
+  QuestionReply,
   DeadLetterSummary,
   Delivery,
   InstanceAddress,
@@ -183,7 +183,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       return true;
     },
 
-    approvals: async () => swarm.approvals.pending(),
+    questions: async () => swarm.questions.pending(),
     approve: (reply) => decide(reply, 'approved'),
     deny: (reply) => decide(reply, 'denied'),
 
@@ -214,7 +214,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   }
 
   async function decide(
-    { id, by = 'control', note }: ApprovalReply,
+    { id, by = 'control', note }: QuestionReply,
     decision: 'approved' | 'denied',
   ): Promise<boolean> {
     for (const text of [by, note ?? '']) {
@@ -224,15 +224,15 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
         `The fields "by" and "note" must be texts of at most ${LONGEST_NOTE} characters.`,
       );
     }
-    return swarm.approvals.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
+    return swarm.questions.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
   }
 
   function describe(instance: Instance): InstanceStatus {
-    const waiting = swarm.approvals.countPending(instance.address);
+    const waiting = swarm.questions.countPending(instance.address);
     const limitWait = swarm.counters.waitOf(instance.address);
     return {
       ...describeInstance(instance),
-      ...(waiting === 0 ? {} : { approvals: waiting }),
+      ...(waiting === 0 ? {} : { questions: waiting }),
       ...(limitWait === undefined ? {} : { limitWait: { ...limitWait, waitedMs: Math.round(limitWait.waitedMs) } }),
     };
   }

@@ -12,9 +12,9 @@ import type { TurnDelta } from '@goondan/types';
 import type { DeltaNotice, InstanceAddress, RuntimeEventNotice, SwarmNotice } from '../../control/swarm.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 
-/** The number of turns, and of approvals, that are remembered; the oldest are forgotten. */
+/** The number of turns, and of questions, that are remembered; the oldest are forgotten. */
 const MOST_TURNS = 4_096;
-const MOST_APPROVALS = 4_096;
+const MOST_QUESTIONS = 4_096;
 /** The number of runtime events of one turn that are remembered. A backlog has at most 200. */
 const MOST_EVENTS = 400;
 
@@ -32,7 +32,7 @@ interface Turn {
 
 export class MergedNotices {
   readonly #turns = new Map<string, Turn>();
-  readonly #approvals = new Set<string>();
+  readonly #questions = new Set<string>();
 
   constructor(private readonly listener: Listener) {}
 
@@ -51,8 +51,8 @@ export class MergedNotices {
         if (this.#turnAt(source, notice.end, notice.end.eventId) !== undefined) this.listener(notice);
         return;
       }
-      case 'approval':
-        if (isNew(this.#approvals, `${notice.approval.id} ${notice.state}`, MOST_APPROVALS)) this.listener(notice);
+      case 'question':
+        if (isNew(this.#questions, `${notice.question.id} ${notice.state}`, MOST_QUESTIONS)) this.listener(notice);
         return;
       case 'log':
       case 'instance':

@@ -8,7 +8,7 @@ import { connectNode } from '../../control/connect-swarm.ts';
 import { parseAddress } from '../../control/fetch-node.ts';
 import { operationNames, operations } from '../../control/operations.ts';
 import type { Acceptance, Swarm, SwarmNotice } from '../../control/swarm.ts';
-import { fakeApproval, fakeStatus } from '../../testing/fake-control.ts';
+import { fakeQuestion, fakeStatus } from '../../testing/fake-control.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { type FakeNode, serveFakeNode } from '../../testing/serve-fake-node.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
@@ -65,7 +65,7 @@ describe('the control port of a node', () => {
     const client = await node.connect('operate');
     expect(await client.status()).toEqual(fakeStatus);
     expect(await client.deliver({ input: 'Grüße', id: 'e9' })).toMatchObject({ accepted: true, eventId: 'e9' });
-    expect(await client.approvals()).toEqual([fakeApproval]);
+    expect(await client.questions()).toEqual([fakeQuestion]);
     const accepted: Acceptance[] = [];
     const notices: SwarmNotice[] = [];
     const asked = client.ask(
@@ -129,20 +129,20 @@ describe('the control port of a node', () => {
       statuses.set(name, (await raw(`${head}Connection: close\r\n\r\n`)).status);
     }
     const allowed = [...statuses].filter(([, status]) => status === 200).map(([name]) => name);
-    expect(allowed).toEqual(['status', 'instances', 'watch', 'deadLetters', 'approvals']);
+    expect(allowed).toEqual(['status', 'instances', 'watch', 'deadLetters', 'questions']);
     expect([...statuses].filter(([name]) => !allowed.includes(name)).map(([, status]) => status)).toEqual(
       Array.from({ length: operationNames.length - allowed.length }, () => 403),
     );
     expect(node.swarm.calls.map(([name]) => name)).toEqual(allowed);
   });
 
-  test('answers approvals in the name of the token, whatever name the client sends', async () => {
+  test('answers questions in the name of the token, whatever name the client sends', async () => {
     const client = await node.connect('operate');
-    await client.approve({ id: fakeApproval.id, by: 'the boss' });
-    await client.deny({ id: fakeApproval.id });
+    await client.approve({ id: fakeQuestion.id, by: 'the boss' });
+    await client.deny({ id: fakeQuestion.id });
     expect(node.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
-      ['approve', { id: fakeApproval.id, by: 'ann' }],
-      ['deny', { id: fakeApproval.id, by: 'ann' }],
+      ['approve', { id: fakeQuestion.id, by: 'ann' }],
+      ['deny', { id: fakeQuestion.id, by: 'ann' }],
     ]);
   });
 

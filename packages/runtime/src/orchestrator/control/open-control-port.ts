@@ -5,7 +5,7 @@
  * 2. A connection without a right token costs little memory and is closed soon. No body is read before its token is
  *    checked.
  * 3. A request that another node passes on is answered for this node only, so that requests never go in a circle.
- * 4. Approvals are answered in the name of the token, whatever name the client sends.
+ * 4. Questions are answered in the name of the token, whatever name the client sends.
  *
  * The port listens before the node joins its swarm, because the node tells others its address when it joins. Until then,
  * requests are rejected with `E_CONTROL_CLOSED`.

@@ -65,8 +65,8 @@ describe('the control socket', () => {
     ['/v2/cancel', 'eventId', {}],
     ['/v2/dead-letters/retry', 'eventId', { agent: 'helper', instanceKey: 'a' }],
     ['/v2/dead-letters/drop', 'agent', { eventId: 'a', instanceKey: 'a' }],
-    ['/v2/approvals/approve', 'note', { id: 'a' }],
-    ['/v2/approvals/deny', 'id', {}],
+    ['/v2/questions/approve', 'note', { id: 'a' }],
+    ['/v2/questions/deny', 'id', {}],
     ['/v2/restart', 'agent', {}],
   ])('%s refuses a NUL character and half of a surrogate pair in `%s`', async (path, field, body) => {
     for (const [odd, problem] of [
@@ -199,7 +199,7 @@ describe('a rejection by the control socket', () => {
     ['The query of the request: verbose is unknown; known: none.', 'GET', '/v2/status?verbose=1', undefined],
     ['The query of the request: agent is there twice.', 'GET', '/v2/events?agent=a&agent=b', undefined],
     [
-      'The query of the request: types[1] is "nonsense", not one of delta, runtime.event, turn.ended, log, approval, instance, dropped.',
+      'The query of the request: types[1] is "nonsense", not one of delta, runtime.event, turn.ended, log, question, instance, dropped.',
       'GET',
       '/v2/events?types=log,nonsense',
       undefined,

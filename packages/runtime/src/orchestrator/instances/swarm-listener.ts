@@ -5,7 +5,7 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<
@@ -39,7 +39,7 @@ export interface SwarmListener {
   /** The store has input of this instance that is not queued, and refused a turn for this reason. */
   inputMissed?(at: AgentAddress): void;
   /** A question to people was answered, or has expired. */
-  decided?(question: ApprovalRecord, outcome: ApprovalOutcome): void;
+  decided?(question: QuestionRecord, outcome: ApprovalOutcome): void;
   /** Open requests to this instance will get no answer. */
   requestsFailed?(at: AgentAddress, error: FrameError): void;
   /** An instance may have begun or stopped waiting for another instance, or for people. */

@@ -7,7 +7,7 @@ import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import { READ_AGAIN_MS, UnreadInboxes } from './unread-inboxes.ts';
 
 const at = { agentName: 'a', instanceKey: 'default' };
@@ -88,7 +88,7 @@ test('the approval request of an instance with an unreadable inbox is kept: its 
   await first.swarm.accept(at, fakeEvent('delete it'), false);
   await first.close();
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
-  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
+  const file = await QuestionFile.open(ports, { stateRoot, workspaceId: 'test' });
   const whose = { agent: 'a', instanceKey: 'default', eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c' };
   const asked = { toolName: 'rm', args: {}, digest: 'd', reason: 'it deletes' };
   const times = { askedAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 600_000).toISOString() };
@@ -100,7 +100,7 @@ test('the approval request of an instance with an unreadable inbox is kept: its 
   try {
     await second.swarm.wake();
     expect(second.swarm.instances.find(at)?.status).toBe('does not start');
-    expect(second.swarm.approvals.pending().map(({ id }) => id)).toEqual(['of-a']);
+    expect(second.swarm.questions.pending().map(({ id }) => id)).toEqual(['of-a']);
   } finally {
     await second.close();
     removeFakeSwarm(second);

@@ -3,7 +3,7 @@
  * or released because they slept for a while. Their input is in the store, and their next owner handles it.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
-import type { Approvals } from '../approvals/approvals.ts';
+import type { Questions } from '../questions/questions.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Instances } from '../instances/instances.ts';
@@ -24,7 +24,7 @@ export interface InstanceMovesDeps {
   readonly instances: Instances;
   readonly mailboxes: Pick<Mailboxes, 'between'>;
   readonly unread: Pick<UnreadInboxes, 'delete'>;
-  readonly approvals: Pick<Approvals, 'moved'>;
+  readonly questions: Pick<Questions, 'moved'>;
   readonly calls: Pick<AgentCalls, 'moved' | 'acceptedElsewhere'>;
   readonly waiters: Pick<TurnWaiters, 'failed'>;
   readonly keepers?: Pick<Keepers, 'endConversation'>;
@@ -53,12 +53,12 @@ export class InstanceMoves {
    * `E_FENCED`, and can ask the node that owns it.
    */
   moved(at: AgentAddress): void {
-    const { owned, instances, unread, approvals, calls, keepers, waiters } = this.deps;
+    const { owned, instances, unread, questions, calls, keepers, waiters } = this.deps;
     owned.lost(at);
     if (instances.find(at) !== undefined) instances.post(at, { type: 'moved' });
     instances.forget(at);
     unread.delete(at);
-    approvals.moved(at);
+    questions.moved(at);
     calls.moved(at);
     void keepers?.endConversation(at);
     waiters.failed(at, elsewhereError(at));

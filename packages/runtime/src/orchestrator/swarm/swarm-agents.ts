@@ -15,8 +15,8 @@ import type { ChildOutput } from '../../ipc/spawn.ts';
 import type { ClusterStore } from '../../store/cluster-store.ts';
 import type { NodeStore } from '../../store/store.ts';
 import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
-import { Approvals } from '../approvals/approvals.ts';
-import type { ApprovalsDeps } from '../approvals/approvals-deps.ts';
+import { Questions } from '../questions/questions.ts';
+import type { QuestionsDeps } from '../questions/questions-deps.ts';
 import { CounterRequests } from '../counters/counter-requests.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
@@ -52,8 +52,8 @@ import { Watchers } from '../watch/watchers.ts';
 export interface SwarmDeps {
   readonly currentPlan: CurrentPlan;
   readonly ids: Ids;
-  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'blobs' | 'counters' | 'directory'>;
-  readonly requests: ApprovalsDeps['requests'];
+  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'questions' | 'blobs' | 'counters' | 'directory'>;
+  readonly requests: QuestionsDeps['requests'];
   readonly clock: Clock;
   readonly location: InstanceProcessesDeps['location'];
   /** The other nodes of the swarm; absent on files. */
@@ -76,7 +76,7 @@ export class SwarmAgents {
   readonly changes: ProcessChanges;
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
-  readonly approvals: Approvals;
+  readonly questions: Questions;
   readonly counters: CounterRequests;
   /** The instances of this node. */
   readonly owned: OwnedInstances;
@@ -94,16 +94,18 @@ export class SwarmAgents {
 
   constructor(private readonly deps: SwarmDeps) {
     const { currentPlan, clock, ids, store, telemetry, cluster } = deps;
-    const owned = new OwnedInstances(store.placement, cluster === undefined, (at) => this.approvals.own(at));
+    const owned = new OwnedInstances(store.placement, cluster === undefined, (at) => this.questions.own(at));
     this.owned = owned;
     const report: Report = (...line) => this.report(...line);
     const events = tellListeners(() => this.#listeners);
     this.#events = events;
-    const questions = () => this.approvals.notices();
-    this.watchers = new Watchers({ questions, instances: (filter) => this.instances.concernedBy(filter) });
+    this.watchers = new Watchers({
+      questions: () => this.questions.notices(),
+      instances: (filter) => this.instances.concernedBy(filter),
+    });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
-      asking: () => [...this.approvals.asking(), ...this.#calls.heldElsewhere],
+      asking: () => [...this.questions.asking(), ...this.#calls.heldElsewhere],
       callersOf: (address) => this.#broker.callersOf(address),
       holdRequests: (held) => this.#calls.hold(held),
       tell: (address, isHeld) => this.#tellHeld(address, isHeld),
@@ -131,11 +133,11 @@ export class SwarmAgents {
       asRun: (at, agent) => processes.asRun(at, agent),
       settled: (at) => deps.keepers?.settle(at),
     });
-    this.approvals = new Approvals({
+    this.questions = new Questions({
       ...{ clock, ids, events, report },
-      store: store.approvals,
+      store: store.questions,
       requests: deps.requests,
-      ...(cluster && { nodes: { isOwned: (at: AgentAddress) => owned.has(at), list: () => store.approvals.list() } }),
+      ...(cluster && { nodes: { isOwned: (at: AgentAddress) => owned.has(at), list: () => store.questions.list() } }),
       say: (at, message) => instances.find(at)?.say(message),
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => this.#maskFor(agentName),
@@ -144,7 +146,7 @@ export class SwarmAgents {
       ...{ clock, report, store: store.counters },
       limits: () => currentPlan.value.limits,
       say: (at, message) => instances.find(at)?.say(message),
-      isApproved: (at, id, budget) => this.approvals.findApproval(at, id, 'budget', budget) !== undefined,
+      isApproved: (at, id, budget) => this.questions.findApproval(at, id, 'budget', budget) !== undefined,
     });
     this.#unread = new UnreadInboxes(store.inbox, instances, clock);
     const sample = telemetry?.sample ?? ((event) => event);
@@ -168,13 +170,13 @@ export class SwarmAgents {
       inputRead: (at) => this.#calls.inputRead(at),
     });
     store.inbox.onWake((at) => void woken.wake(at));
-    const remote = cluster && { calls: cluster.calls, isAnybodyAsking: () => this.approvals.asking().length > 0 };
+    const remote = cluster && { calls: cluster.calls, isAnybodyAsking: () => this.questions.asking().length > 0 };
     this.#calls = new AgentCalls({
       ...{ clock, broker: this.#broker, instances, mailboxes, events, report },
       ...(remote && { remote }),
     });
     this.moves = new InstanceMoves({
-      ...{ clock, owned, instances, mailboxes, unread, approvals: this.approvals, calls: this.#calls },
+      ...{ clock, owned, instances, mailboxes, unread, questions: this.questions, calls: this.#calls },
       ...{ waiters: this.waiters, currentPlan, report, placement: cluster?.placement },
       ...(deps.keepers && { keepers: deps.keepers }),
     });
@@ -182,8 +184,8 @@ export class SwarmAgents {
     const own = this.#ownListener();
     const list = () => this.list();
     const lists = new AnswerLists({ currentPlan, instances, list, stored: cluster, report });
-    const { counters, approvals, watchers, changes } = this;
-    this.#listeners = [mailboxes, woken, this.#calls, counters, approvals, this.#held, watchers, changes, instances];
+    const { counters, questions, watchers, changes } = this;
+    this.#listeners = [mailboxes, woken, this.#calls, counters, questions, this.#held, watchers, changes, instances];
     this.#listeners.push(...kept, lists, own);
   }
 
@@ -219,7 +221,7 @@ export class SwarmAgents {
       // First, because a kept server may use the files.
       await this.keepers?.endConversation(address);
       const removed = await remove();
-      this.approvals.drop(address);
+      this.questions.drop(address);
       await this.counters.drop(address);
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
@@ -252,7 +254,7 @@ export class SwarmAgents {
       await this.keepers?.endConversation(address);
       await reset();
       // The turn starts again and makes its approval requests again.
-      this.approvals.drop(address);
+      this.questions.drop(address);
       this.#tellChange(address, 'reset');
       // The state that prevented the instance from starting may have been removed.
       await this.forgive(address);
@@ -266,9 +268,9 @@ export class SwarmAgents {
   async wake(only?: ReadonlySet<string>): Promise<number> {
     // On several nodes, the store wakes each node for its own input.
     if (only?.size === 0 || this.deps.cluster !== undefined) return 0;
-    const { owned, instances, approvals, agents } = this;
+    const { owned, instances, questions, agents } = this;
     const report: Report = (...line) => this.report(...line);
-    const parts = { store: this.deps.store, owned, instances, approvals, agents, unread: this.#unread, report };
+    const parts = { store: this.deps.store, owned, instances, questions, agents, unread: this.#unread, report };
     const woken = await wakeInputs(parts, only);
     this.#events.waitsChanged();
     return woken;
@@ -288,7 +290,7 @@ export class SwarmAgents {
     this.#calls.close();
     this.moves.close();
     this.#unread.close();
-    this.approvals.close();
+    this.questions.close();
     await this.counters.close();
   }
 

@@ -2,7 +2,7 @@
 import type { AgentAddress } from '@goondan/types';
 import type { NodeStore } from '../../store/store.ts';
 import { addressKey } from '../address/address-key.ts';
-import type { Approvals } from '../approvals/approvals.ts';
+import type { Questions } from '../questions/questions.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { OwnedInstances } from '../instances/owned-instances.ts';
 import type { Report } from '../instances/swarm-listener.ts';
@@ -14,7 +14,7 @@ export interface WakeInputsDeps {
   readonly owned: Pick<OwnedInstances, 'claim'>;
   readonly instances: Pick<Instances, 'remember' | 'post'>;
   readonly unread: Pick<UnreadInboxes, 'add' | 'has'>;
-  readonly approvals: Pick<Approvals, 'dropUnless'>;
+  readonly questions: Pick<Questions, 'dropUnless'>;
   /** The agents that are declared now. */
   readonly agents: readonly string[];
   readonly report: Report;
@@ -22,7 +22,7 @@ export interface WakeInputsDeps {
 
 /** Returns the number of events. `only`: handles only the inputs of these agents. */
 export async function wakeInputs(
-  { store, owned, instances, unread, approvals, agents, report }: WakeInputsDeps,
+  { store, owned, instances, unread, questions, agents, report }: WakeInputsDeps,
   only: ReadonlySet<string> | undefined,
 ): Promise<number> {
   let woken = 0;
@@ -42,7 +42,7 @@ export async function wakeInputs(
     woken += pending.length;
   }
   const mayWait = (at: AgentAddress, id: string) => open.has(eventKey(at, id)) || unread.has(at);
-  if (only === undefined) approvals.dropUnless(mayWait);
+  if (only === undefined) questions.dropUnless(mayWait);
   return woken;
 }
 

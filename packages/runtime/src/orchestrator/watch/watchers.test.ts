@@ -78,7 +78,7 @@ test('the processes learn which kinds somebody watches, and when nobody does any
     'two: delta runtime.event',
     'three: delta runtime.event',
   ]);
-  watchers.add({ types: ['turn.ended', 'log', 'approval'] }, listen);
+  watchers.add({ types: ['turn.ended', 'log', 'question'] }, listen);
   watchers.add({ agent: 'b' }, listen);
   expect(told.splice(0)).toEqual([]);
   endAll();

@@ -166,8 +166,8 @@ function subjectOf(notice: SwarmNotice): Partial<Record<'agent' | 'instanceKey' 
       const { agent, instance, turnId } = notice.line;
       return { agent, instanceKey: instance, eventId: turnId === undefined ? undefined : eventIdOf(turnId) };
     }
-    case 'approval':
-      return notice.approval;
+    case 'question':
+      return notice.question;
     case 'instance':
       return notice.at;
     case 'dropped':

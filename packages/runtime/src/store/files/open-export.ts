@@ -5,8 +5,8 @@ import { codedFs } from '../../ports/coded-fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
-import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import { QuestionFile } from '../../workspace/questions/question-file.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import type { InstanceSpending } from '../../usage/spending.ts';
 import { readDeletedSpending } from '../../workspace/journal/deleted-spending.ts';
@@ -40,7 +40,7 @@ export interface SwarmExport<Log> {
   files(instance: AgentAddress): Promise<readonly string[]>;
   /** Reads a file. **Errors** — `E_STORE_CORRUPT`, also when it is missing. */
   readFile(digest: string): Promise<Uint8Array>;
-  approvals(): Promise<readonly ApprovalRecord[]>;
+  questions(): Promise<readonly QuestionRecord[]>;
   /** The model calls of deleted conversations. */
   deletedSpending(): Promise<readonly InstanceSpending[]>;
   swarm(): SwarmRecord | undefined;
@@ -117,8 +117,8 @@ export async function openExport<Log>(
       if (bytes === undefined) throw damagedFile(digest, blobsFolder(workspace));
       return bytes;
     },
-    async approvals() {
-      const file = await ApprovalFile.open(ports, place);
+    async questions() {
+      const file = await QuestionFile.open(ports, place);
       try {
         return await file.list();
       } finally {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import { CounterFile } from '../../workspace/counters/counter-file.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
@@ -32,11 +32,11 @@ export async function openNodeStore(
   await migrateOld(ports, options);
   const journal = await durableStore({ ...options, ...ports, fence: () => placement.check() });
   await journal.openInbox();
-  const approvals = await ApprovalFile.open(ports, options);
+  const questions = await QuestionFile.open(ports, options);
   const { file, states } = await CounterFile.open(ports, options);
   const warn = (message: string) => options.warn({ path: file.path, message });
   const counters = fileCounters({ clock, placement, file, states, warn });
-  const store = nodeStoreOf(options, { journal, approvals, counters }, placement, fs);
+  const store = nodeStoreOf(options, { journal, questions, counters }, placement, fs);
   return {
     ...store,
     async close() {
@@ -48,14 +48,14 @@ export async function openNodeStore(
 
 interface OpenFiles {
   readonly journal: Journal;
-  readonly approvals: ApprovalFile;
+  readonly questions: QuestionFile;
   readonly counters: Counters;
 }
 
 /** Returns the seams of a node over open files. `close` closes these files. */
 export function nodeStoreOf(
   location: JournalLocation,
-  { journal, approvals, counters }: OpenFiles,
+  { journal, questions, counters }: OpenFiles,
   placement: Placement,
   fs: Fs = systemFs,
 ): NodeStore {
@@ -63,7 +63,7 @@ export function nodeStoreOf(
   return {
     inbox: inboxOf(journal),
     placement,
-    approvals,
+    questions,
     blobs,
     counters,
     deadLetters: journal.deadLetters,
@@ -71,7 +71,7 @@ export function nodeStoreOf(
     history: journal,
     directory: directoryOf(location, async () => journal),
     async close() {
-      await approvals.close();
+      await questions.close();
       await journal.close();
     },
   };

@@ -1,7 +1,7 @@
 /** Stores that each break one promise. A conformance suite that does not notice one of them is too weak. */
 import { address, otherAddress } from './conformance.ts';
 import { memoryPlacement, type MemorySwarm } from './memory-seams.ts';
-import type { ApprovalSeams } from './approval-conformance.ts';
+import type { QuestionSeams } from './question-conformance.ts';
 import type { BlobSeams } from './blob-conformance.ts';
 import type { InboxSeams } from './inbox-conformance.ts';
 import type { PlacementSeams } from './placement-conformance.ts';
@@ -11,12 +11,12 @@ import type { Store } from '../../store/store.ts';
 export type BrokenSeams = ConversationSeams &
   InboxSeams &
   PlacementSeams &
-  ApprovalSeams &
+  QuestionSeams &
   BlobSeams &
   Pick<Store, 'conversations'>;
 
 interface BrokenStore {
-  readonly suite: 'store' | 'inbox' | 'placement' | 'approval' | 'blobs';
+  readonly suite: 'store' | 'inbox' | 'placement' | 'question' | 'blobs';
   readonly name: string;
   readonly break: (seams: BrokenSeams, swarm: MemorySwarm) => BrokenSeams;
 }
@@ -165,45 +165,45 @@ export const brokenStores: readonly BrokenStore[] = [
   })),
   placement('a lost node is not refused', (placed) => ({ ...placed, check: () => undefined })),
   placement('a loss is not told', (placed) => ({ ...placed, onLost: () => undefined })),
-  approvals('an approval is answered twice', (kept) => ({
+  questions('an approval is answered twice', (kept) => ({
     async answer(record) {
       await kept.put(record);
       return true;
     },
   })),
-  approvals('a refused answer replaces the first one', (kept) => ({
+  questions('a refused answer replaces the first one', (kept) => ({
     async answer(record) {
       const isFirst = await kept.answer(record);
       if (!isFirst) await kept.put(record);
       return isFirst;
     },
   })),
-  approvals('an answer brings a removed request back', (kept, swarm) => ({
+  questions('an answer brings a removed request back', (kept, swarm) => ({
     async answer(record) {
-      if (!swarm.approvals.has(record.id)) await kept.put(record);
+      if (!swarm.questions.has(record.id)) await kept.put(record);
       return kept.answer(record);
     },
   })),
-  approvals('an answer is not stored', () => ({ answer: async () => true })),
-  approvals('a request is lost', () => ({ put: async () => undefined })),
-  approvals('a removed request stays', () => ({ remove: async () => undefined })),
-  approvals('an answered request loses its place', (kept, swarm) => ({
+  questions('an answer is not stored', () => ({ answer: async () => true })),
+  questions('a request is lost', () => ({ put: async () => undefined })),
+  questions('a removed request stays', () => ({ remove: async () => undefined })),
+  questions('an answered request loses its place', (kept, swarm) => ({
     async answer(record) {
       const isFirst = await kept.answer(record);
-      if (isFirst) swarm.approvals.delete(record.id);
+      if (isFirst) swarm.questions.delete(record.id);
       if (isFirst) await kept.put(record);
       return isFirst;
     },
   })),
-  approvals('changes are not told', () => ({ onChange: () => () => undefined })),
-  approvals('a removal is told before it is stored', (kept, swarm) => ({
+  questions('changes are not told', () => ({ onChange: () => () => undefined })),
+  questions('a removal is told before it is stored', (kept, swarm) => ({
     async remove(id) {
-      for (const listener of swarm.approvalListeners) listener(id);
+      for (const listener of swarm.questionListeners) listener(id);
       await Promise.resolve();
-      const listeners = [...swarm.approvalListeners];
-      swarm.approvalListeners.clear();
+      const listeners = [...swarm.questionListeners];
+      swarm.questionListeners.clear();
       await kept.remove(id);
-      for (const listener of listeners) swarm.approvalListeners.add(listener);
+      for (const listener of listeners) swarm.questionListeners.add(listener);
     },
   })),
 ];
@@ -211,7 +211,7 @@ export const brokenStores: readonly BrokenStore[] = [
 type Conversations = BrokenSeams['conversations'];
 type Inbox = BrokenSeams['inbox'];
 type Placed = ReturnType<typeof memoryPlacement>;
-type Approvals = BrokenSeams['approvals'];
+type Questions = BrokenSeams['questions'];
 
 function blobs(name: string, change: (kept: Store['blobs']) => Partial<Store['blobs']>): BrokenStore {
   return { suite: 'blobs', name, break: (seams) => ({ ...seams, blobs: { ...seams.blobs, ...change(seams.blobs) } }) };
@@ -254,16 +254,16 @@ function placement(name: string, change: (placed: Placed, swarm: MemorySwarm) =>
   };
 }
 
-function approvals(
+function questions(
   name: string,
-  change: (approvals: Approvals, swarm: MemorySwarm) => Partial<Approvals>,
+  change: (questions: Questions, swarm: MemorySwarm) => Partial<Questions>,
 ): BrokenStore {
   return {
-    suite: 'approval',
+    suite: 'question',
     name,
     break: (seams, swarm) => {
-      const broken = { ...seams.approvals, ...change(seams.approvals, swarm) };
-      return { ...seams, approvals: broken, elsewhere: async () => broken };
+      const broken = { ...seams.questions, ...change(seams.questions, swarm) };
+      return { ...seams, questions: broken, elsewhere: async () => broken };
     },
   };
 }

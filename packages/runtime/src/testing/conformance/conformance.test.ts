@@ -11,19 +11,19 @@ import { fileCounters } from '../../store/files/file-counters.ts';
 import { joinFiles } from '../../store/files/file-placement.ts';
 import { answersOf, inboxOf } from '../../store/files/journal-seams.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
-import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import { CounterFile } from '../../workspace/counters/counter-file.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
 import { blobConformance } from './blob-conformance.ts';
-import { approvalConformance } from './approval-conformance.ts';
+import { questionConformance } from './question-conformance.ts';
 import { counterConformance, type CounterSeams } from './counter-conformance.ts';
 import { address, type OpenedSeams, type OpenSeams, otherAddress, type RegisterCheck } from './conformance.ts';
 import { inboxConformance } from './inbox-conformance.ts';
 import {
   memoryAnswers,
-  memoryApprovals,
+  memoryQuestions,
   memoryConversations,
   memoryCounters,
   memoryInbox,
@@ -40,7 +40,7 @@ describe('a store in files conforms', () => {
   describe('inbox', () => inboxConformance(test, openFiles(openJournal)));
   describe('placement', () => placementConformance(test, openFiles(openPlacement)));
   describe('Y-02 blobs', () => blobConformance(test, openFiles(openBlobs)));
-  describe('approvals', () => approvalConformance(test, openFiles(openApprovals)));
+  describe('questions', () => questionConformance(test, openFiles(openQuestionFile)));
   describe('counters', () => counterConformance(test, openFiles(openCounters)));
 });
 
@@ -72,8 +72,8 @@ const suites = {
   inbox: inboxConformance,
   placement: placementConformance,
   blobs: blobConformance,
-  approval: (register: RegisterCheck, open: OpenSeams<BrokenSeams>) =>
-    approvalConformance(register, open, { patienceMs: 0 }),
+  question: (register: RegisterCheck, open: OpenSeams<BrokenSeams>) =>
+    questionConformance(register, open, { patienceMs: 0 }),
 };
 
 function seamsOf(swarm: MemorySwarm): BrokenSeams {
@@ -81,9 +81,9 @@ function seamsOf(swarm: MemorySwarm): BrokenSeams {
     conversations: memoryConversations(swarm),
     inbox: memoryInbox(swarm, 'one'),
     answers: memoryAnswers(swarm),
-    approvals: memoryApprovals(swarm),
+    questions: memoryQuestions(swarm),
     blobs: memoryBlobs(),
-    elsewhere: async () => memoryApprovals(swarm),
+    elsewhere: async () => memoryQuestions(swarm),
     join: async (name) => memoryPlacement(swarm, name),
     takeAway: async ({ node }) => void swarm.nodes.delete(node),
   };
@@ -142,10 +142,10 @@ async function openBlobs(at: Location) {
   return { seams: { blobs: fileBlobs(at) }, close: async () => undefined };
 }
 
-async function openApprovals(at: Location) {
+async function openQuestionFile(at: Location) {
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
-  const approvals = await ApprovalFile.open(ports, at);
-  return { seams: { approvals }, close: () => approvals.close() };
+  const questions = await QuestionFile.open(ports, at);
+  return { seams: { questions }, close: () => questions.close() };
 }
 
 async function openCounters(at: Location) {

@@ -6,7 +6,7 @@ import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } fro
 import type { ConversationStore, TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../../agent/conversation/memory-store.ts';
 import type { Answers, LeftAnswer } from '../../store/answers.ts';
-import type { ApprovalStore } from '../../store/approval-store.ts';
+import type { QuestionStore } from '../../store/question-store.ts';
 import type { Counters } from '../../store/counters.ts';
 import {
   abandonReservation,
@@ -20,7 +20,7 @@ import type { CounterState } from '../../counters/counter-state.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
 import { turnIdOf } from '../../ports/ids.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 
 interface KeptInput {
@@ -36,9 +36,9 @@ export class MemorySwarm {
   readonly conversations: ConversationStore = memoryStore();
   readonly inputs = new Map<string, KeptInput>();
   readonly wakeListeners = new Map<string, (instance: AgentAddress) => void>();
-  readonly approvals = new Map<string, ApprovalRecord>();
+  readonly questions = new Map<string, QuestionRecord>();
   readonly counters = new Map<string, CounterState>();
-  readonly approvalListeners = new Set<(id: string, record?: ApprovalRecord) => void>();
+  readonly questionListeners = new Set<(id: string, record?: QuestionRecord) => void>();
   /** The owners of instances, and the nodes with the time since when. */
   readonly owners = new Map<string, string>();
   readonly nodes = new Map<string, Date>();
@@ -200,30 +200,30 @@ export function memoryCounters({ counters, owners, nodes }: MemorySwarm, node: s
   };
 }
 
-export function memoryApprovals({ approvals, approvalListeners }: MemorySwarm): ApprovalStore {
-  const tell = (id: string, record?: ApprovalRecord) => {
-    for (const listener of approvalListeners) listener(id, record);
+export function memoryQuestions({ questions, questionListeners }: MemorySwarm): QuestionStore {
+  const tell = (id: string, record?: QuestionRecord) => {
+    for (const listener of questionListeners) listener(id, record);
   };
-  const write = (record: ApprovalRecord) => {
-    approvals.set(record.id, record);
+  const write = (record: QuestionRecord) => {
+    questions.set(record.id, record);
     tell(record.id, record);
   };
   return {
-    list: async () => [...approvals.values()],
+    list: async () => [...questions.values()],
     put: async (record) => write(record),
     async answer(record) {
-      const kept = approvals.get(record.id);
+      const kept = questions.get(record.id);
       if (kept === undefined || kept.answer !== undefined) return false;
       write(record);
       return true;
     },
     async remove(id) {
-      approvals.delete(id);
+      questions.delete(id);
       tell(id);
     },
     onChange(listener) {
-      approvalListeners.add(listener);
-      return () => void approvalListeners.delete(listener);
+      questionListeners.add(listener);
+      return () => void questionListeners.delete(listener);
     },
   };
 }

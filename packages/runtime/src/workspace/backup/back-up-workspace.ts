@@ -121,7 +121,7 @@ async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
     const report: TreeReport = { problems: [], skipped: [] };
     const before = await describeImport(source);
     await copyInbox(source, writer);
-    await copyApprovals(source, writer, report);
+    await copyQuestions(source, writer, report);
     const count = await copyConversations(source, writer, report);
     if (before === (await describeImport(source))) {
       for (const name of ((await fs.list(workspace)) ?? []).filter(isKept)) {
@@ -154,12 +154,12 @@ async function describeImport({ fs, workspace }: BackupSource): Promise<string> 
   return JSON.stringify([left, await Promise.all(described)]);
 }
 
-async function copyApprovals({ fs, workspace }: BackupSource, writer: BackupWriter, report: TreeReport) {
+async function copyQuestions({ fs, workspace }: BackupSource, writer: BackupWriter, report: TreeReport) {
   const path = `${workspace}/${firstFile}`;
-  const approvals = await fs.read(path);
-  if (!approvals) return;
-  await writer.write(firstFile, approvals);
-  const { damage } = readLines(approvals);
+  const questions = await fs.read(path);
+  if (!questions) return;
+  await writer.write(firstFile, questions);
+  const { damage } = readLines(questions);
   if (damage !== undefined) report.problems.push(`${path} is damaged: ${damage}`);
 }
 

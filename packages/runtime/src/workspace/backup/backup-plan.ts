@@ -1,7 +1,7 @@
 /**
  * Lists what a backup copies from a workspace, and in which order. Nothing else in this room names a file of the store.
  *
- * 1. Accepted input and approvals come before the conversations. Then an input that is handled meanwhile is in the copy of
+ * 1. Accepted input and questions come before the conversations. Then an input that is handled meanwhile is in the copy of
  *    its conversation, and in the copy of the inbox too, where recovery skips it. In the other order, the inbox might
  *    have dropped an input that the copy of its conversation does not have yet. The same holds for the inbox of one
  *    instance, and for an approval that a turn uses meanwhile.

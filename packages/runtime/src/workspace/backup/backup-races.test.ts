@@ -1,8 +1,8 @@
 // Backups on the simulated disk, with an owner that writes at the worst moment, and with damage.
 import { describe, expect, test } from 'bun:test';
 import type { BundleFs } from '../../ports/bundle-fs.ts';
-import { ApprovalFile } from '../approvals/approval-file.ts';
-import type { ApprovalRecord } from '../approvals/approval-record.ts';
+import { QuestionFile } from '../questions/question-file.ts';
+import type { QuestionRecord } from '../questions/question-record.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { backupFolder, beginTurn, from, gatedFs, limits, runTurn, to } from '../simulation/busy-workspace.ts';
@@ -218,7 +218,7 @@ describe('damage', () => {
     expect(names.toSorted()).toEqual(['inbox.000001.jsonl', 'old-inboxes.json']);
   });
 
-  test('of the approvals is reported', async () => {
+  test('of the questions is reported', async () => {
     const disk = SimulatedDisk.empty();
     const { journal } = await opened(disk);
     await journal.openInbox();
@@ -299,7 +299,7 @@ test('two backups that begin in the same folder at the same moment both fail, an
   expect(await disk.list(backupFolder)).toBeUndefined();
 });
 
-const answered: ApprovalRecord = {
+const answered: QuestionRecord = {
   id: 'approval-1',
   agent: 'coder',
   instanceKey: 'one',
@@ -326,21 +326,21 @@ test.each(['approvals.jsonl', 'instances/coder~one/messages/events.jsonl'])(
     const { epoch } = await journal.open(one, 'turn-e1', entry);
     const asked = { type: 'intent', key: '0/approval', kind: 'approval' } as const;
     await journal.append(one, epoch, 0, [asked]);
-    const approvals = await ApprovalFile.open(machine, from);
-    await approvals.put(answered);
+    const questions = await QuestionFile.open(machine, from);
+    await questions.put(answered);
     const taken = { type: 'effect', key: '0/approval', kind: 'approval', outcome: { ok: true, value: 'yes' } } as const;
     let isTaken = false;
     await backUp(disk, isReadOf(`${workspace}/${path}`), async () => {
       isTaken = true;
       // In this order an agent process takes an answer.
       await journal.append(one, epoch, 1, [taken]);
-      await approvals.remove(answered.id);
+      await questions.remove(answered.id);
     });
     expect(isTaken).toBe(true);
     const again = await restored(disk);
     const [waiting] = await again.pendingEntries(one);
     const { log } = await again.open(one, 'turn-e1', waiting);
-    const kept = await (await ApprovalFile.open(simulatedMachine(disk, 1), to)).list();
+    const kept = await (await QuestionFile.open(simulatedMachine(disk, 1), to)).list();
     const isThere = log.some(({ type }) => type === 'effect') || kept.some(({ answer }) => answer !== undefined);
     expect(isThere).toBe(true);
     await again.close();

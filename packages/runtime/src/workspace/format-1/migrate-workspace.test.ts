@@ -106,7 +106,7 @@ describe('a workspace of format 1', () => {
   });
 
   test('the files of the workspace are in the kept copy before its first instance is', async () => {
-    writeFileSync(join(stateRoot, 'workspaces/shop/approvals.jsonl'), 'approvals');
+    writeFileSync(join(stateRoot, 'workspaces/shop/approvals.jsonl'), 'questions');
     const kept = join(keptFolder(stateRoot), 'workspaces/shop/approvals.jsonl');
     const seen: boolean[] = [];
     const makeFolder = async (path: string) => {
@@ -115,7 +115,7 @@ describe('a workspace of format 1', () => {
     };
     await migrateWorkspace(ports({ ...systemFs, makeFolder }), place());
     expect(seen[0]).toBe(true);
-    expect(readFileSync(kept, 'utf8')).toBe('approvals');
+    expect(readFileSync(kept, 'utf8')).toBe('questions');
   });
 
   test('goes on after the migration: the interrupted turn is resumed, and pending input is handled', async () => {

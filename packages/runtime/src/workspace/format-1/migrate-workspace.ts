@@ -10,7 +10,7 @@ import { codedFs } from '../../ports/coded-fs.ts';
 import { keptWorkspace } from '../layout/kept-workspace.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import {
-  approvalsPath,
+  questionsPath,
   instancesFolder,
   isAside,
   type JournalLocation,
@@ -142,7 +142,7 @@ async function makeKept(ports: Pick<StorePorts, 'fs'>, location: JournalLocation
   const instances = instancesFolder(kept);
   if (await ports.fs.stat(instances)) return instances;
   await makeFolders(ports.fs, stateRoot, kept);
-  for (const path of [approvalsPath, swarmRecordPath]) {
+  for (const path of [questionsPath, swarmRecordPath]) {
     const bytes = await ports.fs.read(path(workspace));
     if (bytes) await replaceFile(ports.fs, path(kept), bytes);
   }

@@ -80,7 +80,7 @@ export function tracesFolder(workspace: string): string {
 }
 
 /** Returns the path of the approval requests. */
-export function approvalsPath(workspace: string): string {
+export function questionsPath(workspace: string): string {
   return `${workspace}/approvals.jsonl`;
 }
 

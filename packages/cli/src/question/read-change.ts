@@ -1,4 +1,4 @@
-import type { ApprovalSummary } from '@goondan/runtime';
+import type { QuestionSummary } from '@goondan/runtime';
 import type { FileChange } from '@goondan/runtime/internal';
 
 /** A change of a bundle that waits for approval. */
@@ -11,7 +11,7 @@ export interface AskedChange {
  * Returns the change that a question is about. Returns `undefined` for a question about a tool call, and for a question
  * whose arguments do not describe a change: a process of a bundle sent them, and nobody checked them yet.
  */
-export function readChange({ kind, args }: Pick<ApprovalSummary, 'kind' | 'args'>): AskedChange | undefined {
+export function readChange({ kind, args }: Pick<QuestionSummary, 'kind' | 'args'>): AskedChange | undefined {
   const { changesetId, files } = args;
   if (kind !== 'change' || typeof changesetId !== 'string' || !Array.isArray(files)) return undefined;
   const changes: readonly unknown[] = files;

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { digestJson } from '../../json/digest-json.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
-import { isAnsweredWith } from './approval-question.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import { isAnsweredWith } from './asked-question.ts';
 
-const record = (id: string, to: number, more: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
+const record = (id: string, to: number, more: Partial<QuestionRecord> = {}): QuestionRecord => ({
   ...{ id, agent: 'coder', instanceKey: 'one', eventId: 'e', traceId: 't', key: '0/model', toolCallId: '0/model' },
   ...{ toolName: 'budget', kind: 'budget', args: { to }, digest: digestJson({ to }), reason: 'More?' },
   ...{ askedAt: '2026-01-01T00:00:00Z', expiresAt: '2026-01-02T00:00:00Z' },

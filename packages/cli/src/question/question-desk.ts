@@ -5,31 +5,31 @@
  * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk does not ask
  *    again.
  */
-import type { ApprovalSummary, Swarm } from '@goondan/runtime';
-import type { ApprovalNotice } from '@goondan/runtime/control';
+import type { QuestionSummary, Swarm } from '@goondan/runtime';
+import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
 
 export interface DeskDeps {
-  readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
+  readonly swarm: Pick<Swarm, 'questions' | 'approve' | 'deny' | 'watch'>;
   /**
    * Tells whether to ask the person here about this call. When the result of `concerns` may have changed, call `look`.
    */
-  readonly concerns: (approval: ApprovalSummary) => boolean;
+  readonly concerns: (question: QuestionSummary) => boolean;
   /**
    * Returns `undefined` when the person leaves the question open. `signal` aborts when an answer is no longer needed;
    * then the result is ignored.
    */
-  readonly ask: (approval: ApprovalSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
+  readonly ask: (question: QuestionSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
   /** Prints a line about a call that this desk asked about. */
   readonly tell: (text: string) => void;
   /** Returns the name under which an answer is recorded. */
   readonly nameOfPerson: () => string;
 }
 
-export class ApprovalDesk {
+export class QuestionDesk {
   /** The tool calls that wait for an answer, by id, oldest first. */
-  readonly #waiting = new Map<string, ApprovalSummary>();
+  readonly #waiting = new Map<string, QuestionSummary>();
   readonly #seen = new Set<string>();
   #asking: { readonly id: string; readonly over: AbortController } | undefined;
   #unwatch: () => void = () => undefined;
@@ -38,13 +38,13 @@ export class ApprovalDesk {
   private constructor(private readonly deps: DeskDeps) {}
 
   /** **Errors** — those of the swarm. */
-  static async open(deps: DeskDeps): Promise<ApprovalDesk> {
-    const desk = new ApprovalDesk(deps);
-    const watch = await deps.swarm.watch({ types: ['approval'] }, (notice) => {
-      if (notice.type === 'approval') desk.#hear(notice);
+  static async open(deps: DeskDeps): Promise<QuestionDesk> {
+    const desk = new QuestionDesk(deps);
+    const watch = await deps.swarm.watch({ types: ['question'] }, (notice) => {
+      if (notice.type === 'question') desk.#hear(notice);
     });
     desk.#unwatch = watch.end;
-    for (const approval of await deps.swarm.approvals()) desk.#waiting.set(approval.id, approval);
+    for (const question of await deps.swarm.questions()) desk.#waiting.set(question.id, question);
     desk.look();
     return desk;
   }
@@ -57,7 +57,7 @@ export class ApprovalDesk {
   /** Asks the next question, if none is open. Call this method when the result of `concerns` may have changed. */
   look(): void {
     if (this.#asking !== undefined || this.#isClosed) return;
-    const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.deps.concerns(approval);
+    const isNext = (question: QuestionSummary) => !this.#seen.has(question.id) && this.deps.concerns(question);
     const next = [...this.#waiting.values()].find(isNext);
     if (next !== undefined) void this.#ask(next);
   }
@@ -68,28 +68,28 @@ export class ApprovalDesk {
     this.#asking?.over.abort();
   }
 
-  #hear({ state, approval, outcome }: ApprovalNotice): void {
-    if (state === 'asked') this.#waiting.set(approval.id, approval);
-    else this.#waiting.delete(approval.id);
-    if (state !== 'asked' && this.#asking?.id === approval.id) {
+  #hear({ state, question, outcome }: QuestionNotice): void {
+    if (state === 'asked') this.#waiting.set(question.id, question);
+    else this.#waiting.delete(question.id);
+    if (state !== 'asked' && this.#asking?.id === question.id) {
       this.#asking.over.abort();
       const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
-      this.deps.tell(`${approval.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+      this.deps.tell(`${question.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
     }
     this.look();
   }
 
-  async #ask(approval: ApprovalSummary): Promise<void> {
-    const { id } = approval;
+  async #ask(question: QuestionSummary): Promise<void> {
+    const { id } = question;
     const over = new AbortController();
     this.#seen.add(id);
     this.#asking = { id, over };
     try {
-      const answer = await this.deps.ask(approval, over.signal);
+      const answer = await this.deps.ask(question, over.signal);
       if (over.signal.aborted || answer === undefined) return;
       // Clears the id, because the next notice about this call will report the answer of this desk.
       this.#asking = { id: '', over };
-      await this.#give(approval, answer);
+      await this.#give(question, answer);
     } catch (error) {
       // The swarm has stopped, or the disk is full, so the call keeps waiting.
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
@@ -100,7 +100,7 @@ export class ApprovalDesk {
     }
   }
 
-  async #give({ id, kind }: ApprovalSummary, { isApproved, note }: PersonAnswer): Promise<void> {
+  async #give({ id, kind }: QuestionSummary, { isApproved, note }: PersonAnswer): Promise<void> {
     const { swarm, tell, nameOfPerson } = this.deps;
     const reply = { id, by: nameOfPerson(), ...(note === undefined ? {} : { note }) };
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));

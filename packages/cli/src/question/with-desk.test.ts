@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
-import type { ApprovalSummary, Swarm } from '@goondan/runtime';
+import type { QuestionSummary, Swarm } from '@goondan/runtime';
 import { openTerminal } from '../terminal.ts';
 import { withDesk } from './with-desk.ts';
 
 const own = { agent: 'helper', instanceKey: 'default', traceId: 't1' };
 
-function call(id: string, whose: Partial<typeof own>): ApprovalSummary {
+function call(id: string, whose: Partial<typeof own>): QuestionSummary {
   return {
     id,
     ...own,
@@ -40,7 +40,7 @@ async function printed(isAlone: boolean) {
   });
   // The cast is safe: a desk that gets no answer uses only these members of the swarm.
   const swarm = {
-    approvals: async () => pending,
+    questions: async () => pending,
     watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
   } as unknown as Swarm;
   return withDesk({ swarm, options: ['--bundle', '/b'], isAlone }, terminal, async (_desk, onAccepted) => {
@@ -72,7 +72,7 @@ test('a desk takes Ctrl-C only while a question is open', async () => {
   });
   // The cast is safe: a desk whose question is left uses only these members of the swarm.
   const swarm = {
-    approvals: async () => [call('open', {})],
+    questions: async () => [call('open', {})],
     watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
   } as unknown as Swarm;
   const takeInterrupt = (handler: () => void) => {
@@ -100,7 +100,7 @@ test('a desk without a person says whether a tool call or a change waits or is d
     });
     // The cast is safe: a desk without a person uses only these members of the swarm.
     const swarm = {
-      approvals: async () => [call('call', {}), { ...call('change', {}), kind: 'change', args }],
+      questions: async () => [call('call', {}), { ...call('change', {}), kind: 'change', args }],
       deny: async () => true,
       watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
     } as unknown as Swarm;

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import { memoryApprovals, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
+import { memoryQuestions, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import type { AskFrame } from './approval-question.ts';
-import { Approvals } from './approvals.ts';
+import type { AskFrame } from './asked-question.ts';
+import { Questions } from './questions.ts';
 
 const HOUR = 3_600_000;
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
@@ -19,10 +19,10 @@ async function openNodes() {
   let owner = 'one';
   const ids = countedIds();
   const open = async (node: string) => {
-    const store = memoryApprovals(swarm);
+    const store = memoryQuestions(swarm);
     const said: ToAgent[] = [];
     const told: string[] = [];
-    const approvals = new Approvals({
+    const questions = new Questions({
       clock,
       ids,
       store,
@@ -36,7 +36,7 @@ async function openNodes() {
     });
     const ask = async (callId: string) => {
       const frame: AskFrame = {
-        type: 'approval.ask',
+        type: 'question.ask',
         callId,
         key: 'k',
         toolCallId: 'c',
@@ -45,10 +45,10 @@ async function openNodes() {
         reason: 'it deletes',
         expiresInMs: HOUR,
       };
-      approvals.ask(at, event, frame);
+      questions.ask(at, event, frame);
       await clock.advance(0);
     };
-    return { approvals, said, told, ask };
+    return { questions, said, told, ask };
   };
   const nodes = { one: await open('one'), two: await open('two') };
   return { clock, swarm, ...nodes, open, moveTo: (node: string) => void (owner = node) };
@@ -58,53 +58,53 @@ describe('requests of several nodes', () => {
   test('are listed at every node, answered at any of them, and told by the owner only', async () => {
     const { one, two, swarm } = await openNodes();
     await one.ask('call');
-    const [listed] = two.approvals.pending();
-    expect(two.approvals.asking()).toEqual([at]);
-    expect(two.approvals.notices()).toEqual([]);
-    expect(await two.approvals.decide(listed?.id ?? '', { decision: 'approved', by: 'ann' })).toBe(true);
+    const [listed] = two.questions.pending();
+    expect(two.questions.asking()).toEqual([at]);
+    expect(two.questions.notices()).toEqual([]);
+    expect(await two.questions.decide(listed?.id ?? '', { decision: 'approved', by: 'ann' })).toBe(true);
     expect(one.said).toMatchObject([
-      { type: 'approval.ended', outcome: { answer: { decision: 'approved', by: 'ann' } } },
+      { type: 'question.ended', outcome: { answer: { decision: 'approved', by: 'ann' } } },
     ]);
     expect([two.said, two.told]).toEqual([[], []]);
     expect(one.told.filter((each) => each === 'decided')).toHaveLength(2);
-    one.approvals.taken(at, listed?.id ?? '');
+    one.questions.taken(at, listed?.id ?? '');
     await Bun.sleep(0);
-    expect(swarm.approvals.size).toBe(0);
-    expect(two.approvals.pending()).toEqual([]);
-    expect(two.approvals.asking()).toEqual([]);
+    expect(swarm.questions.size).toBe(0);
+    expect(two.questions.pending()).toEqual([]);
+    expect(two.questions.asking()).toEqual([]);
   });
 
   test('S-03 of a node that died stay open, and the resumed turn joins them at the next node', async () => {
     const { one, two, swarm, moveTo } = await openNodes();
     await one.ask('call');
-    one.approvals.close();
+    one.questions.close();
     moveTo('two');
-    two.approvals.own(at);
-    const [listed] = two.approvals.pending();
+    two.questions.own(at);
+    const [listed] = two.questions.pending();
     await two.ask('again');
-    expect(swarm.approvals.size).toBe(1);
-    await two.approvals.decide(listed?.id ?? '', { decision: 'denied' });
+    expect(swarm.questions.size).toBe(1);
+    await two.questions.decide(listed?.id ?? '', { decision: 'denied' });
     expect(two.said).toMatchObject([{ callId: 'again', outcome: { answer: { decision: 'denied' } } }]);
   });
 
   test('S-03 of which the next node has not heard yet are read from the store before another one is asked', async () => {
     const { one, two, swarm, moveTo } = await openNodes();
-    swarm.approvalListeners.clear();
+    swarm.questionListeners.clear();
     await one.ask('call');
-    expect(two.approvals.pending()).toEqual([]);
+    expect(two.questions.pending()).toEqual([]);
     moveTo('two');
     await two.ask('again');
-    expect(swarm.approvals.size).toBe(1);
-    expect(two.approvals.pending()).toHaveLength(1);
+    expect(swarm.questions.size).toBe(1);
+    expect(two.questions.pending()).toHaveLength(1);
   });
 
   test('expire once, at the owner; elsewhere they are only no longer listed', async () => {
     const { one, two, clock } = await openNodes();
     await one.ask('call');
-    const [listed] = two.approvals.pending();
+    const [listed] = two.questions.pending();
     await clock.advance(HOUR + 1);
-    expect(two.approvals.pending()).toEqual([]);
-    expect(await two.approvals.decide(listed?.id ?? '', { decision: 'approved' })).toBe(false);
+    expect(two.questions.pending()).toEqual([]);
+    expect(await two.questions.decide(listed?.id ?? '', { decision: 'approved' })).toBe(false);
     expect(two.told).toEqual([]);
     expect(one.said).toMatchObject([{ outcome: { answer: { decision: 'expired' } } }]);
   });
@@ -112,14 +112,14 @@ describe('requests of several nodes', () => {
   test('expire at the next owner, if the node before has died', async () => {
     const { one, two, clock, moveTo } = await openNodes();
     await one.ask('call');
-    one.approvals.close();
+    one.questions.close();
     moveTo('nobody');
     await clock.advance(HOUR + 1);
     expect(two.told).toEqual([]);
     moveTo('two');
     await two.ask('again');
-    expect(two.approvals.pending()).toEqual([]);
-    two.approvals.own(at);
+    expect(two.questions.pending()).toEqual([]);
+    two.questions.own(at);
     await clock.advance(1);
     await two.ask('once more');
     expect(two.said).toMatchObject([{ outcome: { answer: { decision: 'expired' } } }, { callId: 'once more' }]);

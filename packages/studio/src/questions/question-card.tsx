@@ -8,18 +8,18 @@ import { describeMoment } from '../time/describe-time.ts';
 import { subjectOf } from './subject-of.ts';
 
 /** A tool call, a change or a budget that waits for approval: the exact arguments, or the diff of each file, and the two answers. */
-export function ApprovalCard({
-  approval,
+export function QuestionCard({
+  question,
   workspaceId,
 }: {
-  readonly approval: WorkspaceView['approvals'][number];
+  readonly question: WorkspaceView['questions'][number];
   readonly workspaceId: string;
 }) {
   const [note, setNote] = useState('');
   const [state, setState] = useState<'open' | 'asked' | 'approved' | 'denied' | 'over'>('open');
   const [problem, setProblem] = useState<Error>();
   const card = useBorrowedFocus<HTMLElement>('.composer textarea');
-  const { id, agent, toolName, kind, args, reason, expiresAt } = approval;
+  const { id, agent, toolName, kind, args, reason, expiresAt } = question;
   const isChange = kind === 'change';
   const isBudget = kind === 'budget';
   const files = isChange ? filesIn(args) : undefined;
@@ -39,7 +39,7 @@ export function ApprovalCard({
   };
 
   return (
-    <section ref={card} className="approval" aria-label={`${subjectOf(approval)} waits for you`}>
+    <section ref={card} className="approval" aria-label={`${subjectOf(question)} waits for you`}>
       <header>
         <strong>{agent}</strong>{' '}
         {isChange ? (
@@ -97,7 +97,7 @@ function Files({ files }: { readonly files: readonly ChangedFile[] }) {
 }
 
 /** Returns the files of a change; `undefined` if the arguments do not describe files. */
-function filesIn({ files }: WorkspaceView['approvals'][number]['args']): readonly ChangedFile[] | undefined {
+function filesIn({ files }: WorkspaceView['questions'][number]['args']): readonly ChangedFile[] | undefined {
   if (!Array.isArray(files)) return undefined;
   const listed: readonly unknown[] = files;
   return listed.every(isChangedFile) ? listed : undefined;

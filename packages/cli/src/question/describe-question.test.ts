@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import type { ApprovalSummary } from '@goondan/runtime';
+import type { QuestionSummary } from '@goondan/runtime';
 import type { JsonObject } from '@goondan/types';
 import { createColors } from '../colors.ts';
-import { fakeApproval } from '../../../runtime/src/testing/fake-control.ts';
-import { describeApproval } from './describe-approval.ts';
+import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
+import { describeQuestion } from './describe-question.ts';
 import { showText } from './show-text.ts';
 
-const approval = {
-  ...fakeApproval,
+const question = {
+  ...fakeQuestion,
   eventId: 'e1',
   args: { command: 'ls\nrm -rf /' },
   reason: 'It is a shell.',
@@ -16,7 +16,7 @@ const plain = createColors(false);
 
 describe('the description of a waiting call', () => {
   test('has everything that a person must judge', () => {
-    expect(describeApproval(approval, plain, false)).toBe(
+    expect(describeQuestion(question, plain, false)).toBe(
       [
         '3fa9c1d2  helper (default)  bash__exec',
         '    {"command":"ls\\nrm -rf /"}',
@@ -32,14 +32,14 @@ describe('the description of a waiting call', () => {
       { path: 'a.md', change: 'changed', diff: '--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n-old\n+new\n' },
       { path: 'b.ts', change: 'added', diff: `--- /dev/null\n+++ b/b.ts\n@@ -0,0 +1,300 @@\n${'+x\n'.repeat(300)}` },
     ];
-    const change: ApprovalSummary = {
-      ...approval,
+    const change: QuestionSummary = {
+      ...question,
       toolName: 'bundle__commit',
       kind: 'change',
       args: { changesetId: 'c1', digest: 'd', files },
       reason: 'Agent helper wants to change 2 files of its bundle.',
     };
-    const shown = describeApproval(change, plain, false).split('\n');
+    const shown = describeQuestion(change, plain, false).split('\n');
     expect(shown.slice(0, 8)).toEqual([
       '3fa9c1d2  helper (default)  a change of its bundle',
       '    changed  a.md  (+1 -1)',
@@ -57,7 +57,7 @@ describe('the description of a waiting call', () => {
       '',
     ]);
     const colors = createColors(true);
-    expect(describeApproval(change, colors, false)).toContain(
+    expect(describeQuestion(change, colors, false)).toContain(
       `    ${colors.red('-old')}\n    ${colors.green('+new')}\n`,
     );
   });
@@ -66,7 +66,7 @@ describe('the description of a waiting call', () => {
     const describeLines = (count: number, kind?: 'change') => {
       const diff = `--- /dev/null\n+++ b/a\n@@ -0,0 +1,${count} @@\n${'+x\n'.repeat(count)}`;
       const args = { changesetId: '\u001b[1A', files: [{ path: 'a', change: 'added', diff }] };
-      return describeApproval({ ...approval, ...(kind && { kind }), args }, plain, false);
+      return describeQuestion({ ...question, ...(kind && { kind }), args }, plain, false);
     };
     expect(describeLines(200, 'change')).toContain('… and 1 line more: see all of them with `gdn approve --json`');
     expect(describeLines(200, 'change')).toContain('changeset \\u001b[1A, turn');
@@ -83,17 +83,17 @@ describe('the description of a waiting call', () => {
     { changesetId: 'c1', files: [null] },
     { changesetId: 'c1', files: [{ path: 'a', change: 'moved', diff: '' }] },
   ] as JsonObject[])('shows the arguments of a change as they are if they are not a difference: %j', (args) => {
-    const shown = describeApproval({ ...approval, kind: 'change', args }, plain, false);
+    const shown = describeQuestion({ ...question, kind: 'change', args }, plain, false);
     expect(shown.split('\n')[1]).toBe(`    ${JSON.stringify(args)}`);
   });
 
   test('hides nothing: invisible characters are written out, long texts are counted', () => {
     const tricky = {
-      ...approval,
+      ...question,
       reason: 'ok\u001b[2K\u001b[1A',
       args: { command: `echo \u202e hi \u200b\u{e0041}`, x: 'y'.repeat(5_000) },
     };
-    const shown = describeApproval(tricky, plain, false);
+    const shown = describeQuestion(tricky, plain, false);
     expect(shown).toContain('ok\\u001b[2K\\u001b[1A');
     expect(shown).toContain('echo \\u202e hi \\u200b\\u{e0041}');
     expect(shown).toMatch(/… and \d+ characters more: see them with `gdn approve --json`/);

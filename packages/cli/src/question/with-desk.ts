@@ -1,13 +1,13 @@
 /**
  * The approval desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
  */
-import type { Acceptance, ApprovalSummary, Swarm } from '@goondan/runtime';
+import type { Acceptance, QuestionSummary, Swarm } from '@goondan/runtime';
 import { askLine } from '../ask-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { TakeInterrupt } from '../with-interrupt.ts';
-import { ApprovalDesk } from './approval-desk.ts';
-import { describeApproval } from './describe-approval.ts';
-import { approvalQuestion, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
+import { QuestionDesk } from './question-desk.ts';
+import { describeQuestion } from './describe-question.ts';
+import { promptOf, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
 import { personName } from './person-name.ts';
 
 export interface DeskPlace {
@@ -33,17 +33,17 @@ export interface DeskPlace {
 export async function withDesk<Value>(
   place: DeskPlace,
   terminal: Terminal,
-  work: (desk: ApprovalDesk, onAccepted: (acceptance: Acceptance) => void) => Promise<Value>,
+  work: (desk: QuestionDesk, onAccepted: (acceptance: Acceptance) => void) => Promise<Value>,
 ): Promise<Value> {
   const { swarm, isAlone, refusal } = place;
   let own: Acceptance | undefined;
-  const desk = await ApprovalDesk.open({
+  const desk = await QuestionDesk.open({
     swarm,
     concerns: ({ traceId, agent, instanceKey }) =>
       isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey),
-    async ask(approval, signal) {
-      if (terminal.canAsk) return askPerson(approval, signal, place, terminal);
-      return refusal === undefined ? tellWhere(approval, place, terminal) : refuse(approval, refusal, terminal);
+    async ask(question, signal) {
+      if (terminal.canAsk) return askPerson(question, signal, place, terminal);
+      return refusal === undefined ? tellWhere(question, place, terminal) : refuse(question, refusal, terminal);
     },
     tell: (text) => terminal.printError(`${text}\n`),
     nameOfPerson: personName,
@@ -60,7 +60,7 @@ export async function withDesk<Value>(
 }
 
 async function askPerson(
-  approval: ApprovalSummary,
+  question: QuestionSummary,
   signal: AbortSignal,
   { options, takeInterrupt }: DeskPlace,
   terminal: Terminal,
@@ -68,12 +68,12 @@ async function askPerson(
   const left = new AbortController();
   const giveBack = takeInterrupt?.(() => left.abort());
   try {
-    terminal.printError(describeApproval(approval, terminal.errorColors, terminal.canAsk));
-    const text = await askLine(approvalQuestion(approval), terminal, AbortSignal.any([signal, left.signal]));
+    terminal.printError(describeQuestion(question, terminal.errorColors, terminal.canAsk));
+    const text = await askLine(promptOf(question), terminal, AbortSignal.any([signal, left.signal]));
     if (text !== undefined) return readPersonAnswer(text);
     if (!signal.aborted) {
-      const how = answerCommands(approval, options);
-      terminal.printError(`${approval.id} stays unanswered. ${how}. Ctrl-C cancels the turn.\n`);
+      const how = answerCommands(question, options);
+      terminal.printError(`${question.id} stays unanswered. ${how}. Ctrl-C cancels the turn.\n`);
     }
     return undefined;
   } finally {
@@ -81,26 +81,26 @@ async function askPerson(
   }
 }
 
-function tellWhere(approval: ApprovalSummary, { options }: DeskPlace, terminal: Terminal): undefined {
+function tellWhere(question: QuestionSummary, { options }: DeskPlace, terminal: Terminal): undefined {
   terminal.printError(
-    `${nameOf(approval)} waits for you:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}` +
-      `${answerCommands(approval, options)}.\n`,
+    `${nameOf(question)} waits for you:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}` +
+      `${answerCommands(question, options)}.\n`,
   );
 }
 
-function nameOf({ kind }: ApprovalSummary): string {
+function nameOf({ kind }: QuestionSummary): string {
   if (kind === undefined) return 'A tool call';
   return kind === 'change' ? 'A change of the bundle' : 'A model call above a budget';
 }
 
-function answerCommands({ id }: ApprovalSummary, options: readonly string[]): string {
+function answerCommands({ id }: QuestionSummary, options: readonly string[]): string {
   const [approve, deny] = ['approve', 'deny'].map((command) => `\`${['gdn', command, id, ...options].join(' ')}\``);
   return `Answer from another terminal: ${approve} or ${deny}`;
 }
 
-function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {
+function refuse(question: QuestionSummary, note: string, terminal: Terminal): PersonAnswer {
   terminal.printError(
-    `${nameOf(approval)} needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}`,
+    `${nameOf(question)} needs approval, but no person can be asked, so it is denied:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}`,
   );
   return { isApproved: false, note };
 }

@@ -1,4 +1,4 @@
-import type { ApprovalSummary } from '@goondan/runtime';
+import type { QuestionSummary } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
@@ -13,25 +13,25 @@ import { showText } from './show-text.ts';
 const MOST_SHOWN = 4_000;
 
 /** Describes a waiting tool call, change of a bundle or question about a budget, for the person who decides. */
-export function describeApproval(approval: ApprovalSummary, colors: Colors, isWatched: boolean): string {
-  const lines = approvalLines(approval, isWatched).map((line) => `    ${paintDiffLine(line, colors)}`);
-  return [approvalHead(approval, colors), ...lines, ''].join('\n');
+export function describeQuestion(question: QuestionSummary, colors: Colors, isWatched: boolean): string {
+  const lines = questionLines(question, isWatched).map((line) => `    ${paintDiffLine(line, colors)}`);
+  return [questionHead(question, colors), ...lines, ''].join('\n');
 }
 
 /** Returns the first line of the description: id, agent, and the tool or the words for a change. */
-export function approvalHead({ id, agent, instanceKey, kind, toolName }: ApprovalSummary, colors: Colors): string {
+export function questionHead({ id, agent, instanceKey, kind, toolName }: QuestionSummary, colors: Colors): string {
   const subjects = { change: 'a change of its bundle', budget: 'more of a budget' };
   const subject = kind === undefined ? showText(toolName) : subjects[kind];
   return `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(subject)}`;
 }
 
 /** Returns the other lines of the description. */
-export function approvalLines(approval: ApprovalSummary, isWatched: boolean): readonly DiffLine[] {
-  const { eventId, reason, askedAt, expiresAt } = approval;
+export function questionLines(question: QuestionSummary, isWatched: boolean): readonly DiffLine[] {
+  const { eventId, reason, askedAt, expiresAt } = question;
   const time = (iso: string) => showTime(iso, { isWatched });
-  const change = readChange(approval);
+  const change = readChange(question);
   return [
-    ...(change === undefined ? subjectLines(approval) : changeLines(change)),
+    ...(change === undefined ? subjectLines(question) : changeLines(change)),
     plain(showText(reason)),
     plain(
       `${change === undefined ? '' : `changeset ${showText(change.changesetId)}, `}turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`,
@@ -40,8 +40,8 @@ export function approvalLines(approval: ApprovalSummary, isWatched: boolean): re
 }
 
 /** Returns the arguments of a tool call. The reason says everything about a budget. */
-function subjectLines(approval: ApprovalSummary): DiffLine[] {
-  return approval.kind === 'budget' ? [] : [plain(showArguments(approval))];
+function subjectLines(question: QuestionSummary): DiffLine[] {
+  return question.kind === 'budget' ? [] : [plain(showArguments(question))];
 }
 
 function changeLines({ files }: AskedChange): DiffLine[] {
@@ -52,7 +52,7 @@ function changeLines({ files }: AskedChange): DiffLine[] {
   return [...lines, plain(`… and ${left} ${left === 1 ? 'line' : 'lines'} more: ${where}`)];
 }
 
-function showArguments({ args }: ApprovalSummary): string {
+function showArguments({ args }: QuestionSummary): string {
   const text = showText(JSON.stringify(args));
   if (text.length <= MOST_SHOWN) return text;
   return `${text.slice(0, MOST_SHOWN)}… and ${text.length - MOST_SHOWN} characters more: see them with \`gdn approve --json\``;

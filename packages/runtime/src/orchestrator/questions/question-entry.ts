@@ -1,12 +1,12 @@
 /** A request for approval as the orchestrator keeps it in memory. */
 import { toAgentAddress } from '../../control/instance-address.ts';
-import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm.ts';
+import type { QuestionNotice, QuestionSummary } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 import { type ReportSubject, turnOf } from '../instances/swarm-listener.ts';
 
 export interface Entry {
-  record: ApprovalRecord;
+  record: QuestionRecord;
   /** The expiry on the monotonic clock; set once the request can be answered. */
   deadline: number;
   /** Ids of the frames that wait for the answer. Empty while the asking instance has no process. */
@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 /** Makes the entry of a request that the store has. */
-export function storedEntry(record: ApprovalRecord): Entry {
+export function storedEntry(record: QuestionRecord): Entry {
   return {
     record,
     deadline: Infinity,
@@ -35,11 +35,11 @@ export function isLate({ record, deadline }: Entry, clock: Clock): boolean {
   return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;
 }
 
-export function noticeOf(approval: ApprovalSummary): ApprovalNotice {
-  const { agent, instanceKey } = approval;
-  return { type: 'approval', state: 'asked', at: { agent, instanceKey }, approval };
+export function noticeOf(question: QuestionSummary): QuestionNotice {
+  const { agent, instanceKey } = question;
+  return { type: 'question', state: 'asked', at: { agent, instanceKey }, question };
 }
 
-export function subjectOf(record: ApprovalRecord): ReportSubject {
+export function subjectOf(record: QuestionRecord): ReportSubject {
   return turnOf(toAgentAddress(record), record.eventId, record.traceId);
 }

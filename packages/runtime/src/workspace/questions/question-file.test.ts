@@ -15,10 +15,10 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { approvalsPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { questionsPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
-import { ApprovalFile } from './approval-file.ts';
-import type { ApprovalRecord } from './approval-record.ts';
+import { QuestionFile } from './question-file.ts';
+import type { QuestionRecord } from './question-record.ts';
 
 const workspaceId = 'test';
 let stateRoot: string;
@@ -26,19 +26,19 @@ let path: string;
 let warnings: string[];
 
 beforeEach(() => {
-  stateRoot = mkdtempSync(join(tmpdir(), 'approvals-'));
-  path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
+  stateRoot = mkdtempSync(join(tmpdir(), 'questions-'));
+  path = questionsPath(workspaceFolder(stateRoot, workspaceId));
   mkdirSync(dirname(path), { recursive: true });
   warnings = [];
 });
 afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
 
-function open(fs = systemFs): Promise<ApprovalFile> {
+function open(fs = systemFs): Promise<QuestionFile> {
   const warn = ({ message }: { message: string }) => void warnings.push(message);
-  return ApprovalFile.open({ fs, clock: systemClock, processes: systemProcesses, warn }, { stateRoot, workspaceId });
+  return QuestionFile.open({ fs, clock: systemClock, processes: systemProcesses, warn }, { stateRoot, workspaceId });
 }
 
-function record(id: string, more: Partial<ApprovalRecord> = {}): ApprovalRecord {
+function record(id: string, more: Partial<QuestionRecord> = {}): QuestionRecord {
   const call = { key: 'k', toolCallId: 'x', toolName: 'bash__exec', args: { command: 'ls' }, digest: 'd' };
   const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
   return {
@@ -56,7 +56,7 @@ function record(id: string, more: Partial<ApprovalRecord> = {}): ApprovalRecord 
 
 const answer = { decision: 'approved', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
 
-describe('the approvals file', () => {
+describe('the questions file', () => {
   test('reads back in order the records that were put and not removed', async () => {
     const file = await open();
     await Promise.all(['a', 'b', 'c'].map((id) => file.put(record(id))));

@@ -1,8 +1,8 @@
 /** Requests for a person's approval, and the answers. */
-import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../workspace/questions/question-record.ts';
 
 /** A request with its answer. */
-export type AnsweredApproval = ApprovalRecord & Required<Pick<ApprovalRecord, 'answer'>>;
+export type AnsweredQuestion = QuestionRecord & Required<Pick<QuestionRecord, 'answer'>>;
 
 /**
  * Invariants that every approval store guarantees:
@@ -10,21 +10,21 @@ export type AnsweredApproval = ApprovalRecord & Required<Pick<ApprovalRecord, 'a
  * 2. A request is answered once. An answer never changes.
  * 3. Every change is told after it is durable, to all listeners of all nodes.
  */
-export interface ApprovalStore {
+export interface QuestionStore {
   /** Lists the stored requests, oldest first. */
-  list(): Promise<readonly ApprovalRecord[]>;
+  list(): Promise<readonly QuestionRecord[]>;
   /** Adds a request without an answer. **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`; `E_SWARM_STOPPED` once closed. */
-  put(record: ApprovalRecord): Promise<void>;
+  put(record: QuestionRecord): Promise<void>;
   /**
    * Stores the answer of a request. Returns false, and changes nothing, when the stored request has an answer, or when the
    * store does not have the request any more: its turn has ended.
    */
-  answer(record: AnsweredApproval): Promise<boolean>;
+  answer(record: AnsweredQuestion): Promise<boolean>;
   /** Removes a request. An unknown request is ignored. */
   remove(id: string): Promise<void>;
   /**
    * Calls the listener after each change with the id and the new record; without a record, the request was removed.
    * Returns a function that ends the calls.
    */
-  onChange(listener: (id: string, record?: ApprovalRecord) => void): () => void;
+  onChange(listener: (id: string, record?: QuestionRecord) => void): () => void;
 }

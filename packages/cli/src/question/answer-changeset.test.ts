@@ -10,7 +10,7 @@ test('the id of a changeset answers the question about it, and no question about
       given.push(`${word} ${id} ${note}`) > 0;
   // The cast is safe: nothing else of a question is used.
   const swarm = {
-    approvals: async () => [
+    questions: async () => [
       { id: 'a1', args: { changesetId: 'c1' } },
       { id: 'a2', kind: 'change', args: { changesetId: 'c1' } },
     ],

@@ -1,5 +1,5 @@
 /** The answer of a person to a question. The chat and the commands ask the same questions. */
-import type { ApprovalSummary } from '@goondan/runtime';
+import type { QuestionSummary } from '@goondan/runtime';
 import { isYes } from '../ask-yes-or-no.ts';
 
 export interface PersonAnswer {
@@ -9,7 +9,7 @@ export interface PersonAnswer {
 }
 
 /** Returns the question about a tool call, a change of a bundle, or a budget. */
-export function approvalQuestion({ kind }: Pick<ApprovalSummary, 'kind'>): string {
+export function promptOf({ kind }: Pick<QuestionSummary, 'kind'>): string {
   const questions = { change: 'Change the bundle?', budget: 'Raise the budget?' };
   return `${kind === undefined ? 'Let it run?' : questions[kind]} [y/N, or a reason to deny it] `;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { ApprovalReply, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
-import type { ApprovalNotice } from '@goondan/runtime/control';
+import type { QuestionReply, QuestionSummary, SwarmNotice } from '@goondan/runtime';
+import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
-import { ApprovalDesk } from './approval-desk.ts';
+import { QuestionDesk } from './question-desk.ts';
 import type { PersonAnswer } from './person-answer.ts';
 
-function call(id: string, agent = 'helper'): ApprovalSummary {
+function call(id: string, agent = 'helper'): QuestionSummary {
   return {
     id,
     agent,
@@ -23,8 +23,8 @@ function call(id: string, agent = 'helper'): ApprovalSummary {
 }
 
 async function open(
-  pending: readonly ApprovalSummary[],
-  concerns: (approval: ApprovalSummary) => boolean = () => true,
+  pending: readonly QuestionSummary[],
+  concerns: (question: QuestionSummary) => boolean = () => true,
 ) {
   const asked: { readonly id: string; readonly signal: AbortSignal; answer(answer?: PersonAnswer): void }[] = [];
   const given: string[] = [];
@@ -32,26 +32,26 @@ async function open(
   let hear: (notice: SwarmNotice) => void = () => undefined;
   let isWatching = false;
   const world = { fails: undefined as Error | undefined, isKnown: true };
-  const tell = (state: ApprovalNotice['state'], approval: ApprovalSummary, outcome?: ApprovalNotice['outcome']) =>
+  const tell = (state: QuestionNotice['state'], question: QuestionSummary, outcome?: QuestionNotice['outcome']) =>
     hear({
-      type: 'approval',
+      type: 'question',
       state,
-      at: { agent: approval.agent, instanceKey: approval.instanceKey },
-      approval,
+      at: { agent: question.agent, instanceKey: question.instanceKey },
+      question,
       ...(outcome === undefined ? {} : { outcome }),
     });
   const give =
     (what: string) =>
-    async ({ id, note }: ApprovalReply) => {
+    async ({ id, note }: QuestionReply) => {
       if (world.fails !== undefined) throw world.fails;
       given.push([what, id, note].filter((part) => part !== undefined).join(' '));
       // As in a real swarm, watchers get the notice before the call that answers the question returns.
       if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
       return world.isKnown;
     };
-  const desk = await ApprovalDesk.open({
+  const desk = await QuestionDesk.open({
     swarm: {
-      approvals: async () => pending,
+      questions: async () => pending,
       approve: give('approve'),
       deny: give('deny'),
       async watch(_, listener) {

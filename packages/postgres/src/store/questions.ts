@@ -1,23 +1,23 @@
 /**
- * Approvals in PostgreSQL. Every change also adds a numbered row of `gdn_approval_change`. The number is given under a
+ * Questions in PostgreSQL. Every change also adds a numbered row of `gdn_approval_change`. The number is given under a
  * lock of the swarm's row, so changes are committed in the order of their numbers, and every node tells its listeners all
  * of them in this order. A node reads new rows each second, and at once after a wake-up.
  */
 import { GoondanError } from '@goondan/types';
-import type { AnsweredApproval, ApprovalRecord, ApprovalStore } from '@goondan/runtime/history';
+import type { AnsweredQuestion, QuestionRecord, QuestionStore } from '@goondan/runtime/history';
 import type { Row, Value } from '../driver/database.ts';
 import type { Query } from '../driver/repeat.ts';
 import { queryOf, type StoreContext } from './store-context.ts';
 
-type ApprovalListener = Parameters<ApprovalStore['onChange']>[0];
+type QuestionListener = Parameters<QuestionStore['onChange']>[0];
 
 const SCAN_MS = 1000;
 /** The number of changes that are kept for nodes that have not read them. */
 const KEPT_CHANGES = 1000;
 
-export class PostgresApprovals implements ApprovalStore {
+export class PostgresQuestions implements QuestionStore {
   readonly #query: Query;
-  readonly #listeners = new Set<ApprovalListener>();
+  readonly #listeners = new Set<QuestionListener>();
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #statements: ReturnType<typeof statementsOf>;
   #reading: Promise<void> | undefined;
@@ -38,22 +38,22 @@ export class PostgresApprovals implements ApprovalStore {
     this.#timer.unref?.();
   }
 
-  /** Opens the approvals of a swarm. Changes are told from this moment on. **Errors** — those of a query. */
-  static async open(context: StoreContext, { scanMs = SCAN_MS } = {}): Promise<PostgresApprovals> {
+  /** Opens the questions of a swarm. Changes are told from this moment on. **Errors** — those of a query. */
+  static async open(context: StoreContext, { scanMs = SCAN_MS } = {}): Promise<PostgresQuestions> {
     const { last, ids } = await readState(queryOf(context), context.swarm);
-    return new PostgresApprovals(context, scanMs, last, new Set(ids));
+    return new PostgresQuestions(context, scanMs, last, new Set(ids));
   }
 
-  async list(): Promise<readonly ApprovalRecord[]> {
+  async list(): Promise<readonly QuestionRecord[]> {
     const rows = await this.#query<{ record: string }>(LIST, [this.context.swarm]);
     return rows.map(({ record }) => decode(record));
   }
 
-  async put(record: ApprovalRecord): Promise<void> {
-    await this.#change(this.#statements.put, approvalValues(record));
+  async put(record: QuestionRecord): Promise<void> {
+    await this.#change(this.#statements.put, questionValues(record));
   }
 
-  async answer(record: AnsweredApproval): Promise<boolean> {
+  async answer(record: AnsweredQuestion): Promise<boolean> {
     for (;;) {
       const answered = await this.#change<AnswerOutcome>(this.#statements.answer, [record.id, JSON.stringify(record)]);
       // A run of the statement whose answer was lost may have stored the same record.
@@ -67,7 +67,7 @@ export class PostgresApprovals implements ApprovalStore {
     await this.#change(this.#statements.remove, [id, null]);
   }
 
-  onChange(listener: ApprovalListener): () => void {
+  onChange(listener: QuestionListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -132,7 +132,7 @@ export class PostgresApprovals implements ApprovalStore {
     for (const record of records) this.#tell(record.id, record);
   }
 
-  #tell(id: string, record?: ApprovalRecord): void {
+  #tell(id: string, record?: QuestionRecord): void {
     if (record) this.known.add(id);
     else this.known.delete(id);
     for (const listener of this.#listeners) listener(id, record);
@@ -143,7 +143,7 @@ export class PostgresApprovals implements ApprovalStore {
  * Returns the values $2 to $6 of a request: its id, its text, and the columns by which it is found. SQL never reads the
  * text, because PostgreSQL refuses to look into JSON with a NUL or with half of a surrogate pair, which every input may have.
  */
-export function approvalValues(record: ApprovalRecord) {
+export function questionValues(record: QuestionRecord) {
   const { id, agent, instanceKey, expiresAt } = record;
   return [id, JSON.stringify(record), agent, instanceKey, expiresAt] as const;
 }
@@ -162,9 +162,9 @@ async function readState(query: Query, swarm: string) {
   };
 }
 
-function decode(record: string): ApprovalRecord {
+function decode(record: string): QuestionRecord {
   // Safe: only `put` and `answer` write these texts.
-  return JSON.parse(record) as ApprovalRecord;
+  return JSON.parse(record) as QuestionRecord;
 }
 
 const LIST = 'select record from gdn_approval where swarm = $1 order by place';

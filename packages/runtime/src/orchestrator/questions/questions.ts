@@ -22,19 +22,19 @@
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome, JsonObject } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
-import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm.ts';
+import type { QuestionNotice, QuestionSummary } from '../../control/swarm.ts';
 import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
-import type { ApprovalsDeps } from './approvals-deps.ts';
+import type { QuestionsDeps } from './questions-deps.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 import type { AgentFrame, FinishedTurn, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
-import { type Entry, isLate, isUnanswered, noticeOf, storedEntry, subjectOf } from './approval-entry.ts';
+import { type Entry, isLate, isUnanswered, noticeOf, storedEntry, subjectOf } from './question-entry.ts';
 import {
   approvalOf,
   isAnsweredWith,
@@ -43,32 +43,32 @@ import {
   isSameQuestion,
   newRecord,
   summaryOf,
-} from './approval-question.ts';
+} from './asked-question.ts';
 
-export const approvalLimits = { mostOfAll: 256, mostOfOne: 64 };
+export const questionLimits = { mostOfAll: 256, mostOfOne: 64 };
 
-export class Approvals implements SwarmListener {
+export class Questions implements SwarmListener {
   readonly #entries = new Map<string, Entry>();
   readonly #timers: NamedTimers<string>;
   readonly #unsubscribe: () => void;
   /** The keys of instances whose requests were read again since this node owns them. */
   readonly #isRead = new Set<string>();
 
-  constructor(private readonly deps: ApprovalsDeps) {
+  constructor(private readonly deps: QuestionsDeps) {
     this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
     this.#unsubscribe = deps.store.onChange((id, record) => this.#changed(id, record));
     for (const record of deps.requests) this.#add(record);
   }
 
   /** Returns the notices of this node's requests that people can answer now, for a watcher that connects later. */
-  notices(): ApprovalNotice[] {
+  notices(): QuestionNotice[] {
     return this.pending()
-      .filter((approval) => this.#isOwned(approval))
-      .map((approval) => noticeOf(approval));
+      .filter((question) => this.#isOwned(question))
+      .map((question) => noticeOf(question));
   }
 
   /** Lists the requests that people can answer now, oldest first. */
-  pending(): readonly ApprovalSummary[] {
+  pending(): readonly QuestionSummary[] {
     const open = this.#all().filter(({ stage }) => stage === 'open');
     const late = new Set(open.filter((entry) => this.#isLate(entry)));
     for (const { record } of late) this.#expire(record.id);
@@ -91,14 +91,14 @@ export class Approvals implements SwarmListener {
    * Finds the approval of a changeset or a budget: the question `id` of this instance, of this kind and about `args`, which
    * a person approved. Returns `undefined` if there is no such approval.
    */
-  findApproval(at: AgentAddress, id: string, kind: ApprovalRecord['kind'], args: JsonObject) {
+  findApproval(at: AgentAddress, id: string, kind: QuestionRecord['kind'], args: JsonObject) {
     return approvalOf(this.#of(at).find((entry) => entry.record.id === id)?.record, kind, args);
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
-    if (frame.type === 'approval.ask') this.ask(at, during, frame);
-    if (frame.type === 'approval.withdrawn') this.withdrawn(at, frame.callId);
-    if (frame.type === 'approval.taken') this.taken(at, frame.id);
+    if (frame.type === 'question.ask') this.ask(at, during, frame);
+    if (frame.type === 'question.withdrawn') this.withdrawn(at, frame.callId);
+    if (frame.type === 'question.taken') this.taken(at, frame.id);
   }
 
   /** Handles an approval frame from the process of the instance `at`, which runs the turn of the event `during`. */
@@ -116,7 +116,7 @@ export class Approvals implements SwarmListener {
       return void this.#readStored(at).then(() => this.ask(at, during, frame), fail);
     }
     const made =
-      findRoomProblem(at, this.#of(at).length, this.#entries.size, approvalLimits) ??
+      findRoomProblem(at, this.#of(at).length, this.#entries.size, questionLimits) ??
       newRecord(asked, this.#newId(ids));
     if ('code' in made) return refuse(made);
     const entry: Entry = { record: made, deadline: Infinity, frames: new Set([frame.callId]), stage: 'saving' };
@@ -179,7 +179,7 @@ export class Approvals implements SwarmListener {
    *
    * **Errors** — those of the disk; the request then stays undecided.
    */
-  async decide(id: string, given: Omit<ApprovalRecord['answer'] & {}, 'decidedAt'>): Promise<boolean> {
+  async decide(id: string, given: Omit<QuestionRecord['answer'] & {}, 'decidedAt'>): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry?.stage !== 'open') return false;
     if (this.#isLate(entry)) {
@@ -215,7 +215,7 @@ export class Approvals implements SwarmListener {
   }
 
   /** Gives an answer to another request that it also answers. If that fails, the request stays open. */
-  async #decideToo(id: string, given: Parameters<Approvals['decide']>[1]): Promise<void> {
+  async #decideToo(id: string, given: Parameters<Questions['decide']>[1]): Promise<void> {
     await this.decide(id, given).catch((error: unknown) => {
       this.deps.report('warn', 'approval.not_written', `Approval ${id} stays open: ${messageOf(error)}`);
     });
@@ -234,14 +234,14 @@ export class Approvals implements SwarmListener {
     this.#isRead.add(addressKey(at));
   }
 
-  #add(record: ApprovalRecord): void {
+  #add(record: QuestionRecord): void {
     const entry = storedEntry(record);
     this.#entries.set(record.id, entry);
     if (entry.stage === 'open') this.#watchExpiry(entry);
   }
 
   /** Takes over a change that came in at another node. */
-  #changed(id: string, record: ApprovalRecord | undefined): void {
+  #changed(id: string, record: QuestionRecord | undefined): void {
     const entry = this.#entries.get(id);
     // The requests of an own instance are made and removed here.
     if (entry === undefined || record === undefined) {
@@ -325,7 +325,7 @@ export class Approvals implements SwarmListener {
     const answer = defined({ id: record.id, decision, by, note });
     for (const callId of frames) {
       this.deps.say(toAgentAddress(record), {
-        type: 'approval.ended',
+        type: 'question.ended',
         callId,
         outcome: { status: 'answered', answer },
       });
@@ -334,7 +334,7 @@ export class Approvals implements SwarmListener {
   }
 
   #refuse(at: AgentAddress, callId: string, error: FrameError): void {
-    this.deps.say(at, { type: 'approval.ended', callId, outcome: { status: 'failed', error } });
+    this.deps.say(at, { type: 'question.ended', callId, outcome: { status: 'failed', error } });
   }
 
   #drop(entry: Entry): void {
@@ -355,7 +355,7 @@ export class Approvals implements SwarmListener {
     });
   }
 
-  #tell({ record }: Entry, state: ApprovalNotice['state'], outcome?: ApprovalOutcome): void {
+  #tell({ record }: Entry, state: QuestionNotice['state'], outcome?: ApprovalOutcome): void {
     this.deps.tell(() => {
       const notice = { ...noticeOf(summaryOf(record)), state };
       if (outcome === undefined) return notice;
@@ -381,7 +381,7 @@ export class Approvals implements SwarmListener {
     return isLate(entry, this.deps.clock);
   }
 
-  #isOwned(record: Pick<ApprovalRecord, 'agent' | 'instanceKey'>): boolean {
+  #isOwned(record: Pick<QuestionRecord, 'agent' | 'instanceKey'>): boolean {
     return this.deps.nodes?.isOwned(toAgentAddress(record)) ?? true;
   }
 

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
-import type { ApprovalRecord } from '@goondan/runtime/history';
-import { approvalConformance } from '@goondan/runtime/testing';
+import type { QuestionRecord } from '@goondan/runtime/history';
+import { questionConformance } from '@goondan/runtime/testing';
 import { StoreAddress } from '../driver/address.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
-import { PostgresApprovals } from './approvals.ts';
+import { PostgresQuestions } from './questions.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);
@@ -26,16 +26,16 @@ function contextOf(swarm: string) {
   return { database, swarm, node: 'one', mayRepeat: () => false };
 }
 
-/** Opens approvals for a suite, at as many nodes as it asks for. */
+/** Opens questions for a suite, at as many nodes as it asks for. */
 const openAt = (at: Database, mayRepeat: () => boolean) => async () => {
   const swarm = `swarm ${++swarms}`;
-  const opened: PostgresApprovals[] = [];
+  const opened: PostgresQuestions[] = [];
   const open = async () => {
-    const approvals = await PostgresApprovals.open({ ...contextOf(swarm), database: at, mayRepeat }, { scanMs: 20 });
-    opened.push(approvals);
-    return approvals;
+    const questions = await PostgresQuestions.open({ ...contextOf(swarm), database: at, mayRepeat }, { scanMs: 20 });
+    opened.push(questions);
+    return questions;
   };
-  const seamsOf = async () => ({ approvals: await open(), elsewhere: open });
+  const seamsOf = async () => ({ questions: await open(), elsewhere: open });
   return {
     seams: await seamsOf(),
     again: seamsOf,
@@ -43,15 +43,15 @@ const openAt = (at: Database, mayRepeat: () => boolean) => async () => {
   };
 };
 
-describe('approvals in PostgreSQL conform', () => {
-  approvalConformance(
+describe('questions in PostgreSQL conform', () => {
+  questionConformance(
     test,
     openAt(database, () => false),
   );
 });
 
-describe.each(['before', 'after'] as const)('S-03 approvals conform when connections are cut %s statements', (when) => {
-  approvalConformance(test, async () => {
+describe.each(['before', 'after'] as const)('S-03 questions conform when connections are cut %s statements', (when) => {
+  questionConformance(test, async () => {
     proxy.cutWhen((statement) => (statement % 7 === 0 ? when : undefined));
     return openAt(cut, () => true)();
   });
@@ -60,18 +60,18 @@ describe.each(['before', 'after'] as const)('S-03 approvals conform when connect
 test('a request that is made again keeps its answer', async () => {
   const { seams, end } = await openAt(database, () => false)();
   const answer = { decision: 'approved', by: 'ann', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
-  await seams.approvals.put(record('a', 'why'));
-  await seams.approvals.answer({ ...record('a', 'why'), answer });
-  await seams.approvals.put(record('a', 'again'));
-  expect(await seams.approvals.list()).toEqual([{ ...record('a', 'why'), answer }]);
+  await seams.questions.put(record('a', 'why'));
+  await seams.questions.answer({ ...record('a', 'why'), answer });
+  await seams.questions.put(record('a', 'again'));
+  expect(await seams.questions.list()).toEqual([{ ...record('a', 'why'), answer }]);
   await end();
 });
 
 test('a node that was away for more changes than are kept is told the difference', async () => {
   const swarm = `swarm ${++swarms}`;
   const [writer, away] = [
-    await PostgresApprovals.open(contextOf(swarm), { scanMs: 1e6 }),
-    await PostgresApprovals.open(contextOf(swarm), { scanMs: 1e6 }),
+    await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6 }),
+    await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6 }),
   ];
   await writer.put(record('gone', 'first'));
   const told: string[] = [];
@@ -89,7 +89,7 @@ test('a node that was away for more changes than are kept is told the difference
   await away.close();
 });
 
-function record(id: string, reason: string): ApprovalRecord {
+function record(id: string, reason: string): QuestionRecord {
   const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
   const turn = { agent: 'coder', instanceKey: 'key', eventId: 'event', traceId: 'trace', key: id };
   return { id, reason, ...turn, ...times, toolCallId: id, toolName: 'bash', args: {}, digest: id };

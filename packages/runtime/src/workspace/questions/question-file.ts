@@ -7,21 +7,21 @@
  * file is started. Waiting turns then make their requests again, so a lost answer never counts as an approval.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
-import { approvalsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { questionsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { DurableQueue } from '../lines/durable-queue.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';
-import type { ApprovalRecord } from './approval-record.ts';
+import type { QuestionRecord } from './question-record.ts';
 
 const COMPACT_AFTER_LINES = 512;
 
 /** Gets the id of a changed request and its new record; without a record, the request was removed. */
-type ApprovalListener = (id: string, record?: ApprovalRecord) => void;
+type QuestionListener = (id: string, record?: QuestionRecord) => void;
 
-export class ApprovalFile {
-  readonly #listeners = new Set<ApprovalListener>();
+export class QuestionFile {
+  readonly #listeners = new Set<QuestionListener>();
   #queue: DurableQueue | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -35,29 +35,29 @@ export class ApprovalFile {
    * Opens the file; the folder of the workspace must exist. **Errors** — `E_STORE_READ`, `E_STORE_WRITE`,
    * `E_DISK_FULL`.
    */
-  static async open(ports: StorePorts, { stateRoot, workspaceId }: JournalLocation): Promise<ApprovalFile> {
-    const path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
-    const file = new ApprovalFile({ ...ports, fs: codedFs(ports.fs) }, path);
+  static async open(ports: StorePorts, { stateRoot, workspaceId }: JournalLocation): Promise<QuestionFile> {
+    const path = questionsPath(workspaceFolder(stateRoot, workspaceId));
+    const file = new QuestionFile({ ...ports, fs: codedFs(ports.fs) }, path);
     // Opened only if it exists: most swarms never ask for an approval.
     if ((await file.ports.fs.stat(path)) !== undefined) await file.#opened();
     return file;
   }
 
   /** Lists the stored requests, oldest first. */
-  async list(): Promise<readonly ApprovalRecord[]> {
+  async list(): Promise<readonly QuestionRecord[]> {
     await this.#last;
     const isStored = !this.#isClosed && (await this.ports.fs.stat(this.path)) !== undefined;
     return recordsOf(isStored ? await this.#opened() : undefined);
   }
 
   /** Adds a record, or replaces the record with the same id. */
-  async put(record: ApprovalRecord): Promise<void> {
+  async put(record: QuestionRecord): Promise<void> {
     await this.#run((queue) => write(queue, record));
     this.#tell(record.id, record);
   }
 
   /** Stores the answer of a request. Returns false, and writes nothing, unless the request is stored without an answer. */
-  async answer(record: ApprovalRecord & Required<Pick<ApprovalRecord, 'answer'>>): Promise<boolean> {
+  async answer(record: QuestionRecord & Required<Pick<QuestionRecord, 'answer'>>): Promise<boolean> {
     const isFirst = await this.#run(async (queue) => {
       if (!recordsOf(queue).some(({ id, answer }) => id === record.id && answer === undefined)) return false;
       await write(queue, record);
@@ -73,7 +73,7 @@ export class ApprovalFile {
   }
 
   /** Calls the listener after each durable change. Returns a function that ends the calls. */
-  onChange(listener: ApprovalListener): () => void {
+  onChange(listener: QuestionListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -86,7 +86,7 @@ export class ApprovalFile {
     this.#queue = undefined;
   }
 
-  #tell(...change: Parameters<ApprovalListener>): void {
+  #tell(...change: Parameters<QuestionListener>): void {
     for (const listener of this.#listeners) listener(...change);
   }
 
@@ -114,12 +114,12 @@ export class ApprovalFile {
   }
 }
 
-function recordsOf(queue: DurableQueue | undefined): readonly ApprovalRecord[] {
+function recordsOf(queue: DurableQueue | undefined): readonly QuestionRecord[] {
   // Safe: the checksum of each line was verified, and only `write` writes lines.
-  return (queue?.entries ?? []).map(({ value }) => value as unknown as ApprovalRecord);
+  return (queue?.entries ?? []).map(({ value }) => value as unknown as QuestionRecord);
 }
 
-function write(queue: DurableQueue, record: ApprovalRecord): Promise<void> {
+function write(queue: DurableQueue, record: QuestionRecord): Promise<void> {
   // Safe: a record has only JSON values.
   return queue.put(record.id, record as unknown as JsonValue);
 }

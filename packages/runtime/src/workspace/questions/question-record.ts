@@ -1,7 +1,7 @@
 /** A request for a person's approval of a tool call, a changeset or a budget, and the answer, as stored on disk. */
 import type { ApprovalOutcome, JsonObject } from '@goondan/types';
 
-export interface ApprovalRecord {
+export interface QuestionRecord {
   readonly id: string;
   readonly agent: string;
   readonly instanceKey: string;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, errorCatalogue, type JsonObject } from '@goondan/types';
-import type { ApprovalNotice } from '../../control/swarm.ts';
+import type { QuestionNotice } from '../../control/swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { type ManualClock, manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
-import { approvalLimits, Approvals } from './approvals.ts';
-import { type AskFrame, LONGEST_ARGUMENTS } from './approval-question.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import { questionLimits, Questions } from './questions.ts';
+import { type AskFrame, LONGEST_ARGUMENTS } from './asked-question.ts';
 
 const HOUR = 3_600_000;
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
@@ -18,17 +18,17 @@ const event = fakeEvent('go', { id: 'e1' });
 
 /** A fake disk in memory that can fail. */
 class FakeDisk {
-  readonly kept = new Map<string, ApprovalRecord>();
+  readonly kept = new Map<string, QuestionRecord>();
   fails = false;
   get records() {
     return [...this.kept.values()];
   }
-  async put(record: ApprovalRecord) {
+  async put(record: QuestionRecord) {
     await Promise.resolve();
     if (this.fails) throw new Error('the disk is gone');
     this.kept.set(record.id, record);
   }
-  async answer(record: ApprovalRecord) {
+  async answer(record: QuestionRecord) {
     if (this.kept.get(record.id)?.answer !== undefined) return false;
     await this.put(record);
     return true;
@@ -47,20 +47,20 @@ class FakeDisk {
     await Promise.resolve();
     for (const listener of this.listeners) listener(id, answered);
   }
-  readonly listeners = new Set<(id: string, record?: ApprovalRecord) => void>();
-  onChange(listener: (id: string, record?: ApprovalRecord) => void) {
+  readonly listeners = new Set<(id: string, record?: QuestionRecord) => void>();
+  onChange(listener: (id: string, record?: QuestionRecord) => void) {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 }
 
 interface Opened {
-  readonly approvals: Approvals;
+  readonly questions: Questions;
   readonly disk: FakeDisk;
   readonly clock: ManualClock;
   /** The messages to processes, by instance key. */
   readonly said: { readonly key: string; readonly message: ToAgent }[];
-  readonly told: ApprovalNotice[];
+  readonly told: QuestionNotice[];
   readonly reports: string[];
   /**
    * Asks for approval as the process of an instance does. Returns the messages that the process has received so far.
@@ -75,12 +75,12 @@ interface Opened {
 
 function open(disk = new FakeDisk(), clock = manualClock()): Opened {
   const said: Opened['said'] = [];
-  const told: ApprovalNotice[] = [];
+  const told: QuestionNotice[] = [];
   const reports: string[] = [];
   const ids = countedIds();
   // The ids that the earlier run used are skipped, because each run creates new ids.
   for (const _ of disk.records) ids.next('approval');
-  const approvals = new Approvals({
+  const questions = new Questions({
     clock,
     ids,
     store: disk,
@@ -92,27 +92,27 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
     events: { decided: () => undefined, waitsChanged: () => undefined },
   });
   return {
-    approvals,
+    questions,
     disk,
     clock,
     said,
     told,
     reports,
     async ask(callId, more = {}, { at: who = at, during = event } = {}) {
-      approvals.ask(who, during, { ...frame(callId), ...more });
+      questions.ask(who, during, { ...frame(callId), ...more });
       await settle();
     },
     endOf: (callId) => said.flatMap(({ message }) => (isEnd(message, callId) ? message.outcome : []))[0],
   };
 }
 
-function isEnd(message: ToAgent, callId: string): message is Extract<ToAgent, { type: 'approval.ended' }> {
-  return message.type === 'approval.ended' && message.callId === callId;
+function isEnd(message: ToAgent, callId: string): message is Extract<ToAgent, { type: 'question.ended' }> {
+  return message.type === 'question.ended' && message.callId === callId;
 }
 
 function frame(callId: string, args: JsonObject = { command: 'ls' }): AskFrame {
   return {
-    type: 'approval.ask',
+    type: 'question.ask',
     callId,
     key: '0/call/x/approval/0',
     toolCallId: 'x',
@@ -129,9 +129,9 @@ const approved = { decision: 'approved', by: 'ann' } as const;
 
 describe('an approval request', () => {
   test('is stored, shown with the identity of its channel, and answered', async () => {
-    const { approvals, disk, told, ask, endOf, reports } = open();
+    const { questions, disk, told, ask, endOf, reports } = open();
     await ask('c1');
-    const [summary] = approvals.pending();
+    const [summary] = questions.pending();
     expect(summary).toMatchObject({
       agent: 'coder',
       instanceKey: 'default',
@@ -148,14 +148,14 @@ describe('an approval request', () => {
     expect(summary?.digest).toMatch(/^[0-9a-f]{64}$/);
     expect(disk.records).toHaveLength(1);
     expect(endOf('c1')).toBeUndefined();
-    expect(await approvals.decide(summary?.id ?? '', { ...approved, note: 'fine' })).toBe(true);
+    expect(await questions.decide(summary?.id ?? '', { ...approved, note: 'fine' })).toBe(true);
     const answer = { id: summary?.id, decision: 'approved', by: 'ann', note: 'fine' };
     expect(endOf('c1')).toEqual({ status: 'answered', answer });
     expect(told.map(({ state, outcome }) => [state, outcome])).toEqual([
       ['asked', undefined],
       ['decided', { decision: 'approved', by: 'ann', note: 'fine' }],
     ]);
-    expect(approvals.pending()).toEqual([]);
+    expect(questions.pending()).toEqual([]);
     expect(reports).toEqual([
       `info approval.asked turn-e1: bash__exec waits for approval ${summary?.id}: Why not?`,
       `info approval.decided turn-e1: bash__exec, approval ${summary?.id}: approved by ann.`,
@@ -163,38 +163,38 @@ describe('an approval request', () => {
   });
 
   test('is answered once, and removed when its answer is taken', async () => {
-    const { approvals, disk, ask } = open();
+    const { questions, disk, ask } = open();
     await ask('c1');
-    const id = approvals.pending()[0]?.id ?? '';
-    const both = [approvals.decide(id, approved), approvals.decide(id, { decision: 'denied' })];
+    const id = questions.pending()[0]?.id ?? '';
+    const both = [questions.decide(id, approved), questions.decide(id, { decision: 'denied' })];
     expect(await Promise.all(both)).toEqual([true, false]);
-    expect(await approvals.decide(id, { decision: 'denied' })).toBe(false);
+    expect(await questions.decide(id, { decision: 'denied' })).toBe(false);
     expect(disk.kept.get(id)?.answer?.decision).toBe('approved');
-    approvals.taken(other, id);
+    questions.taken(other, id);
     await settle();
     expect(disk.kept.has(id)).toBe(true);
-    approvals.taken(at, id);
+    questions.taken(at, id);
     await settle();
     expect(disk.records).toEqual([]);
   });
 
   test('asked again after a crash joins the open one or gets its answer; an answer counts once', async () => {
-    const { approvals, ask, endOf, said } = open();
+    const { questions, ask, endOf, said } = open();
     await ask('c1');
-    approvals.processGone(at);
+    questions.processGone(at);
     await ask('c2');
-    expect(approvals.pending()).toHaveLength(1);
-    const id = approvals.pending()[0]?.id ?? '';
-    await approvals.decide(id, approved);
+    expect(questions.pending()).toHaveLength(1);
+    const id = questions.pending()[0]?.id ?? '';
+    await questions.decide(id, approved);
     expect([endOf('c1'), endOf('c2')]).toMatchObject([undefined, { answer: { id, decision: 'approved' } }]);
     // The process exited before it could store the answer.
-    approvals.processGone(at);
+    questions.processGone(at);
     await ask('c3');
     expect(endOf('c3')).toMatchObject({ answer: { id, decision: 'approved' } });
-    approvals.taken(at, id);
+    questions.taken(at, id);
     await ask('c4');
     expect(endOf('c4')).toBeUndefined();
-    expect(approvals.pending()).toHaveLength(1);
+    expect(questions.pending()).toHaveLength(1);
     expect(said).toHaveLength(2);
   });
 
@@ -207,100 +207,100 @@ describe('an approval request', () => {
     ['another turn', {}, { during: fakeEvent('go', { id: 'e2' }) }],
     ['another instance', {}, { at: other }],
   ])('with %s is another request', async (_, more, whose) => {
-    const { approvals, ask, endOf } = open();
+    const { questions, ask, endOf } = open();
     await ask('c1');
-    await approvals.decide(approvals.pending()[0]?.id ?? '', approved);
+    await questions.decide(questions.pending()[0]?.id ?? '', approved);
     await ask('c2', more, whose);
     expect(endOf('c2')).toBeUndefined();
-    expect(approvals.pending()).toHaveLength(1);
+    expect(questions.pending()).toHaveLength(1);
   });
 
   test('L-05 approves a changeset only with its conversation, kind, arguments and the yes of a person', async () => {
-    const { approvals, ask } = open();
+    const { questions, ask } = open();
     const args = { changesetId: 'c', digest: 'd', files: [] };
     await ask('c1', { kind: 'change', args });
     await ask('c2', { args, toolCallId: 'y' });
     await ask('c3', { kind: 'change', args, toolCallId: 'z' });
-    const [change, call, denied] = approvals.pending().map(({ id }) => id);
+    const [change, call, denied] = questions.pending().map(({ id }) => id);
     if (change === undefined || call === undefined || denied === undefined) throw new Error('not asked');
-    expect(approvals.pending().map(({ kind }) => kind)).toEqual(['change', undefined, 'change']);
+    expect(questions.pending().map(({ kind }) => kind)).toEqual(['change', undefined, 'change']);
     // The key is for the process that asks.
-    expect(approvals.pending()[0]).not.toHaveProperty('key');
-    expect(approvals.findApproval(at, change, 'change', args)).toBeUndefined();
-    for (const id of [change, call]) await approvals.decide(id, approved);
-    await approvals.decide(denied, { decision: 'denied', by: 'ann' });
-    expect(approvals.findApproval(at, change, 'change', args)).toEqual({ by: 'ann' });
-    expect(approvals.findApproval(at, change, 'change', { ...args, digest: 'e' })).toBeUndefined();
-    expect(approvals.findApproval(other, change, 'change', args)).toBeUndefined();
-    for (const id of [call, denied, 'forged']) expect(approvals.findApproval(at, id, 'change', args)).toBeUndefined();
-    approvals.taken(at, change);
-    expect(approvals.findApproval(at, change, 'change', args)).toBeUndefined();
+    expect(questions.pending()[0]).not.toHaveProperty('key');
+    expect(questions.findApproval(at, change, 'change', args)).toBeUndefined();
+    for (const id of [change, call]) await questions.decide(id, approved);
+    await questions.decide(denied, { decision: 'denied', by: 'ann' });
+    expect(questions.findApproval(at, change, 'change', args)).toEqual({ by: 'ann' });
+    expect(questions.findApproval(at, change, 'change', { ...args, digest: 'e' })).toBeUndefined();
+    expect(questions.findApproval(other, change, 'change', args)).toBeUndefined();
+    for (const id of [call, denied, 'forged']) expect(questions.findApproval(at, id, 'change', args)).toBeUndefined();
+    questions.taken(at, change);
+    expect(questions.findApproval(at, change, 'change', args)).toBeUndefined();
   });
 
   test('with its keys in another order is the same request', async () => {
-    const { approvals, ask } = open();
+    const { questions, ask } = open();
     await ask('c1', { args: { a: 1, b: { c: 2, d: 3 } } });
     await ask('c2', { args: { b: { d: 3, c: 2 }, a: 1 } });
-    expect(approvals.pending()).toHaveLength(1);
+    expect(questions.pending()).toHaveLength(1);
   });
 
   test('survives the orchestrator, answered or not', async () => {
     const first = open();
     await first.ask('c1');
     await first.ask('c2', { toolCallId: 'y' });
-    const [one, two] = first.approvals.pending();
-    await first.approvals.decide(one?.id ?? '', approved);
+    const [one, two] = first.questions.pending();
+    await first.questions.decide(one?.id ?? '', approved);
 
     const second = open(first.disk, first.clock);
-    second.approvals.dropUnless((where, eventId) => where.instanceKey === 'default' && eventId === 'e1');
-    expect(second.approvals.pending()).toEqual(two === undefined ? [] : [two]);
+    second.questions.dropUnless((where, eventId) => where.instanceKey === 'default' && eventId === 'e1');
+    expect(second.questions.pending()).toEqual(two === undefined ? [] : [two]);
     await second.ask('c3');
     expect(second.endOf('c3')).toMatchObject({ answer: { id: one?.id, decision: 'approved' } });
     await second.ask('c4', { toolCallId: 'y' });
-    expect(await second.approvals.decide(two?.id ?? '', { decision: 'denied' })).toBe(true);
+    expect(await second.questions.decide(two?.id ?? '', { decision: 'denied' })).toBe(true);
     expect(second.endOf('c4')).toMatchObject({ answer: { id: two?.id, decision: 'denied' } });
   });
 
   test('is removed with its turn: at its end, at a fresh start, at the next start', async () => {
-    const { approvals, disk, told, ask } = open();
+    const { questions, disk, told, ask } = open();
     await ask('c1');
-    approvals.drop(at, 'another');
-    approvals.drop(other, 'e1');
-    expect(approvals.pending()).toHaveLength(1);
-    approvals.drop(at, 'e1');
+    questions.drop(at, 'another');
+    questions.drop(other, 'e1');
+    expect(questions.pending()).toHaveLength(1);
+    questions.drop(at, 'e1');
     await settle();
-    expect([approvals.pending(), disk.records]).toEqual([[], []]);
+    expect([questions.pending(), disk.records]).toEqual([[], []]);
     expect(told.map(({ state }) => state)).toEqual(['asked', 'withdrawn']);
     await ask('c2');
-    approvals.drop(at);
+    questions.drop(at);
     await ask('c3');
-    approvals.dropUnless(() => false);
+    questions.dropUnless(() => false);
     await settle();
     expect(disk.records).toEqual([]);
   });
 
   test('is withdrawn when no frame waits for it, but not when its process is gone', async () => {
-    const { approvals, ask } = open();
+    const { questions, ask } = open();
     await ask('c1');
-    approvals.withdrawn(other, 'c1');
-    expect(approvals.pending()).toHaveLength(1);
-    approvals.processGone(at);
-    approvals.withdrawn(at, 'c1');
-    expect(approvals.pending()).toHaveLength(1);
+    questions.withdrawn(other, 'c1');
+    expect(questions.pending()).toHaveLength(1);
+    questions.processGone(at);
+    questions.withdrawn(at, 'c1');
+    expect(questions.pending()).toHaveLength(1);
     await ask('c2');
-    approvals.withdrawn(at, 'c2');
-    expect(approvals.pending()).toEqual([]);
+    questions.withdrawn(at, 'c2');
+    expect(questions.pending()).toEqual([]);
   });
 
   test('leaves nothing behind when it ends while it or its answer is being written', async () => {
-    const { approvals, disk, said, told, ask } = open();
-    approvals.ask(at, event, frame('c1'));
-    approvals.drop(at, 'e1');
+    const { questions, disk, said, told, ask } = open();
+    questions.ask(at, event, frame('c1'));
+    questions.drop(at, 'e1');
     await settle();
-    expect([approvals.pending(), disk.records, told]).toEqual([[], [], []]);
+    expect([questions.pending(), disk.records, told]).toEqual([[], [], []]);
     await ask('c2');
-    const decided = approvals.decide(approvals.pending()[0]?.id ?? '', approved);
-    approvals.drop(at, 'e1');
+    const decided = questions.decide(questions.pending()[0]?.id ?? '', approved);
+    questions.drop(at, 'e1');
     expect(await decided).toBe(false);
     await settle();
     expect([disk.records, said]).toEqual([[], []]);
@@ -311,28 +311,28 @@ describe('an approval request', () => {
 
 describe('a frame of a process', () => {
   test('is never an answer: `taken` for an unanswered request changes nothing', async () => {
-    const { approvals, ask, endOf } = open();
+    const { questions, ask, endOf } = open();
     await ask('c1');
-    const id = approvals.pending()[0]?.id ?? '';
-    approvals.taken(at, id);
-    expect(approvals.pending()).toHaveLength(1);
+    const id = questions.pending()[0]?.id ?? '';
+    questions.taken(at, id);
+    expect(questions.pending()).toHaveLength(1);
     expect(endOf('c1')).toBeUndefined();
   });
 
   test('has its secrets masked on disk, for people and in the log; the approval covers the exact arguments', async () => {
-    const { approvals, disk, told, reports, ask, endOf } = open();
+    const { questions, disk, told, reports, ask, endOf } = open();
     const secret = { args: { token: 'hunter2-hunter2' }, reason: 'hunter2-hunter2?' };
     await ask('c1', secret);
-    expect(JSON.stringify([disk.records, told, reports, approvals.pending()])).not.toContain('hunter2-hunter2');
-    expect(approvals.pending()[0]?.args).toEqual({ token: '***' });
-    await approvals.decide(approvals.pending()[0]?.id ?? '', approved);
+    expect(JSON.stringify([disk.records, told, reports, questions.pending()])).not.toContain('hunter2-hunter2');
+    expect(questions.pending()[0]?.args).toEqual({ token: '***' });
+    await questions.decide(questions.pending()[0]?.id ?? '', approved);
     await ask('c2', { ...secret, args: { token: '***' } });
     expect(endOf('c2')).toBeUndefined();
   });
 
   test('outside of a turn, or with too many arguments, is rejected', async () => {
-    const { approvals, ask, endOf } = open();
-    approvals.ask(at, undefined, frame('c0'));
+    const { questions, ask, endOf } = open();
+    questions.ask(at, undefined, frame('c0'));
     await ask('c1', { args: { text: 'x'.repeat(LONGEST_ARGUMENTS) } });
     await ask('c2', { expiresInMs: 31 * 24 * HOUR });
     await ask('c3', { expiresInMs: 0 });
@@ -340,12 +340,12 @@ describe('a frame of a process', () => {
     for (const callId of ['c0', 'c1', 'c2', 'c3', 'c4']) {
       expect(endOf(callId)).toMatchObject({ status: 'failed', error: { code: 'E_APPROVAL_REQUEST' } });
     }
-    expect(approvals.pending()).toEqual([]);
+    expect(questions.pending()).toEqual([]);
   });
 
   test('is bounded per instance and in total', async () => {
-    const { approvals, ask, endOf } = open();
-    const { mostOfOne, mostOfAll } = approvalLimits;
+    const { questions, ask, endOf } = open();
+    const { mostOfOne, mostOfAll } = questionLimits;
     for (let number = 0; number < mostOfOne; number++) await ask(`c${number}`, { toolCallId: `x${number}` });
     await ask('one', { toolCallId: 'more' });
     expect(endOf('one')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
@@ -354,7 +354,7 @@ describe('a frame of a process', () => {
     }
     await ask('all', {}, { at: other });
     expect(endOf('all')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
-    expect(approvals.pending()).toHaveLength(mostOfAll);
+    expect(questions.pending()).toHaveLength(mostOfAll);
     // Repeating a known request does not count as a new request.
     await ask('again', { toolCallId: 'x0' });
     expect(endOf('again')).toBeUndefined();
@@ -363,14 +363,14 @@ describe('a frame of a process', () => {
 
 describe('an expiring request', () => {
   test('is answered as expired, and cannot be approved any more', async () => {
-    const { approvals, clock, told, ask, endOf } = open();
+    const { questions, clock, told, ask, endOf } = open();
     await ask('c1');
-    const id = approvals.pending()[0]?.id ?? '';
+    const id = questions.pending()[0]?.id ?? '';
     await clock.advance(24 * HOUR - 1);
     expect(endOf('c1')).toBeUndefined();
     await clock.advance(1);
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
-    expect(await approvals.decide(id, approved)).toBe(false);
+    expect(await questions.decide(id, approved)).toBe(false);
     expect(told.at(-1)).toMatchObject({ state: 'decided', outcome: { decision: 'expired' } });
     await ask('c2');
     expect(endOf('c2')).toMatchObject({ answer: { decision: 'expired' } });
@@ -383,29 +383,29 @@ describe('an expiring request', () => {
     for (const look of ['decide', 'pending'] as const) {
       const clock = manualClock();
       let shift = { wall: 0, growing: 0 };
-      const { approvals, ask, endOf, told } = open(new FakeDisk(), {
+      const { questions, ask, endOf, told } = open(new FakeDisk(), {
         ...clock,
         now: () => new Date(clock.now().getTime() + shift.wall),
         elapsed: () => clock.elapsed() + shift.growing,
       });
       await ask('c1');
-      const id = approvals.pending()[0]?.id ?? '';
+      const id = questions.pending()[0]?.id ?? '';
       shift = moved;
-      if (look === 'decide') expect(await approvals.decide(id, approved)).toBe(false);
-      expect(approvals.pending()).toEqual([]);
-      expect(await approvals.decide(id, approved)).toBe(false);
+      if (look === 'decide') expect(await questions.decide(id, approved)).toBe(false);
+      expect(questions.pending()).toEqual([]);
+      expect(await questions.decide(id, approved)).toBe(false);
       expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
       expect(told.map(({ state }) => state)).toEqual(['asked', 'decided']);
     }
   });
 
   test('T-09 expires at once when its time ran out during an answer that failed on disk', async () => {
-    const { approvals, ask, disk, clock, endOf } = open();
+    const { questions, ask, disk, clock, endOf } = open();
     await ask('c1');
-    const id = approvals.pending()[0]?.id ?? '';
+    const id = questions.pending()[0]?.id ?? '';
     const slow = Promise.withResolvers<void>();
     disk.put = () => slow.promise;
-    const refused = rejectionOf(approvals.decide(id, approved));
+    const refused = rejectionOf(questions.decide(id, approved));
     await clock.advance(25 * HOUR);
     slow.reject(new Error('the disk is gone'));
     expect(await refused).toMatchObject({ message: 'the disk is gone' });
@@ -413,11 +413,11 @@ describe('an expiring request', () => {
   });
 
   test('is removed from disk with its turn, also after an answer failed on disk', async () => {
-    const { approvals, ask, disk } = open();
+    const { questions, ask, disk } = open();
     await ask('c1');
     disk.fails = true;
-    const refused = rejectionOf(approvals.decide(approvals.pending()[0]?.id ?? '', approved));
-    approvals.drop(at);
+    const refused = rejectionOf(questions.decide(questions.pending()[0]?.id ?? '', approved));
+    questions.drop(at);
     expect(await refused).toMatchObject({ message: 'the disk is gone' });
     await Promise.resolve();
     expect(disk.records).toEqual([]);
@@ -427,12 +427,12 @@ describe('an expiring request', () => {
     const first = open();
     await first.ask('c1');
     await first.ask('c2', { toolCallId: 'y' });
-    await first.approvals.decide(first.approvals.pending()[0]?.id ?? '', approved);
-    first.approvals.close();
+    await first.questions.decide(first.questions.pending()[0]?.id ?? '', approved);
+    first.questions.close();
     await first.clock.advance(25 * HOUR);
     const second = open(first.disk, first.clock);
     await second.clock.advance(0);
-    expect(second.approvals.pending()).toEqual([]);
+    expect(second.questions.pending()).toEqual([]);
     await second.ask('c3');
     await second.ask('c4', { toolCallId: 'y' });
     expect([second.endOf('c3'), second.endOf('c4')]).toMatchObject([
@@ -444,43 +444,43 @@ describe('an expiring request', () => {
 
 describe('on a disk error', () => {
   test('a request that cannot be stored is not asked, and its model reads no path', async () => {
-    const { approvals, disk, ask, endOf, told } = open();
+    const { questions, disk, ask, endOf, told } = open();
     disk.fails = true;
     await ask('c1');
     const { meaning } = errorCatalogue.E_STORE_WRITE;
     expect(endOf('c1')).toMatchObject({ status: 'failed', error: { code: 'E_STORE_WRITE', message: meaning } });
-    expect([approvals.pending(), told]).toEqual([[], []]);
+    expect([questions.pending(), told]).toEqual([[], []]);
   });
 
   test('an answer that cannot be stored does not count, and can be given again', async () => {
-    const { approvals, disk, ask, endOf } = open();
+    const { questions, disk, ask, endOf } = open();
     await ask('c1');
-    const id = approvals.pending()[0]?.id ?? '';
+    const id = questions.pending()[0]?.id ?? '';
     disk.fails = true;
-    expect(await rejectionOf(approvals.decide(id, approved))).toMatchObject({ message: 'the disk is gone' });
+    expect(await rejectionOf(questions.decide(id, approved))).toMatchObject({ message: 'the disk is gone' });
     expect(endOf('c1')).toBeUndefined();
     disk.fails = false;
-    expect(await approvals.decide(id, approved)).toBe(true);
+    expect(await questions.decide(id, approved)).toBe(true);
     expect(endOf('c1')).toMatchObject({ answer: { decision: 'approved' } });
   });
 });
 
 describe('a request that another node can answer', () => {
   test('takes the answer that came in at another node, once', async () => {
-    const { approvals, ask, disk, endOf } = open();
+    const { questions, ask, disk, endOf } = open();
     await ask('c1');
-    const [{ id } = { id: '' }] = approvals.pending();
+    const [{ id } = { id: '' }] = questions.pending();
     await disk.answerElsewhere(id, 'denied');
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'denied' } });
-    expect([await approvals.decide(id, approved), approvals.pending()]).toEqual([false, []]);
+    expect([await questions.decide(id, approved), questions.pending()]).toEqual([false, []]);
   });
 
   test('takes the answer of another node that was stored while one was given here', async () => {
-    const { approvals, ask, disk, endOf } = open();
+    const { questions, ask, disk, endOf } = open();
     await ask('c1');
-    const [{ id } = { id: '' }] = approvals.pending();
+    const [{ id } = { id: '' }] = questions.pending();
     const elsewhere = disk.answerElsewhere(id, 'denied');
-    expect(await approvals.decide(id, approved)).toBe(false);
+    expect(await questions.decide(id, approved)).toBe(false);
     await elsewhere;
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'denied' } });
     expect(disk.kept.get(id)?.answer?.decision).toBe('denied');

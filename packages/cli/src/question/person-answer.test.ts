@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { approvalQuestion, readPersonAnswer } from './person-answer.ts';
+import { promptOf, readPersonAnswer } from './person-answer.ts';
 
 test.each(['y', 'Y', 'yes', ' YES '])('%p approves', (text) => {
   expect(readPersonAnswer(text)).toEqual({ isApproved: true });
@@ -14,6 +14,6 @@ test.each(['nope', 'not now', 'yes, but later', 'only on Monday '])('%p denies, 
 });
 
 test('the question says whether a tool call runs or the bundle changes', () => {
-  expect(approvalQuestion({})).toBe('Let it run? [y/N, or a reason to deny it] ');
-  expect(approvalQuestion({ kind: 'change' })).toBe('Change the bundle? [y/N, or a reason to deny it] ');
+  expect(promptOf({})).toBe('Let it run? [y/N, or a reason to deny it] ');
+  expect(promptOf({ kind: 'change' })).toBe('Change the bundle? [y/N, or a reason to deny it] ');
 });

@@ -1,14 +1,14 @@
 /** Converts the frame of an approval request into the request for people and the record on disk. */
 import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
-import type { ApprovalSummary } from '../../control/swarm.ts';
+import type { QuestionSummary } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
-import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
 
-export type AskFrame = Extract<FromAgent, { readonly type: 'approval.ask' }>;
+export type AskFrame = Extract<FromAgent, { readonly type: 'question.ask' }>;
 
 export interface AskedQuestion {
   readonly at: AgentAddress;
@@ -28,7 +28,7 @@ const LONGEST_WAIT_MS = 30 * 86_400_000;
  * Returns the record to store, or the reason why the request is rejected. The contents of the frame are checked here,
  * even if its process has checked them before.
  */
-export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | FrameError {
+export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | FrameError {
   const { at, during, frame, now, mask } = asked;
   const { key, toolCallId, toolName, reason, expiresInMs, kind } = frame;
   const size = Buffer.byteLength(JSON.stringify(frame.args));
@@ -56,7 +56,7 @@ export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | Fr
   };
 }
 
-export function isSameQuestion(record: ApprovalRecord, { at, during, frame }: AskedQuestion): boolean {
+export function isSameQuestion(record: QuestionRecord, { at, during, frame }: AskedQuestion): boolean {
   return (
     record.agent === at.agentName &&
     record.instanceKey === at.instanceKey &&
@@ -71,8 +71,8 @@ export function isSameQuestion(record: ApprovalRecord, { at, during, frame }: As
 
 /** Returns the person who approved a question of this kind about exactly these arguments; `undefined` if nobody did. */
 export function approvalOf(
-  record: ApprovalRecord | undefined,
-  kind: ApprovalRecord['kind'],
+  record: QuestionRecord | undefined,
+  kind: QuestionRecord['kind'],
   args: JsonObject,
 ): { readonly by?: string } | undefined {
   if (record?.kind !== kind || record?.answer?.decision !== 'approved') return undefined;
@@ -80,12 +80,12 @@ export function approvalOf(
 }
 
 /** Returns true if the answer to `answered` is also that of `other`: both ask for the same raise of the same budget. */
-export function isAnsweredWith(other: ApprovalRecord, answered: ApprovalRecord): boolean {
+export function isAnsweredWith(other: QuestionRecord, answered: QuestionRecord): boolean {
   const isBudget = answered.kind === 'budget' && other.kind === 'budget';
   return isBudget && other.id !== answered.id && other.answer === undefined && other.digest === answered.digest;
 }
 
-export function summaryOf({ key: _key, answer: _answer, ...summary }: ApprovalRecord): ApprovalSummary {
+export function summaryOf({ key: _key, answer: _answer, ...summary }: QuestionRecord): QuestionSummary {
   return summary;
 }
 
