@@ -134,15 +134,15 @@ export function abandonReservation(read: ReadState, reservation: Reservation, mo
   return endReservation(read, reservation, isBegun ? [] : undefined, moment);
 }
 
-/** Raises the limit of a counter. If it is that of a day that is over, nothing changes. */
+/** Raises the limit of a counter. The outcome is false if it is that of a day that is over: then nothing changes. */
 export function raiseLimit(
   read: ReadState,
   { counter, window, day, to }: RaisedCounter & { readonly to: number },
   moment: CounterMoment,
-): Changed<void> {
+): Changed<boolean> {
   const state = stateAt(read(counter), window, moment);
   const isOver = day !== undefined && day !== state.day;
-  return { outcome: undefined, states: new Map(isOver ? [] : [[counter, raise(state, to)]]) };
+  return { outcome: !isOver, states: new Map(isOver ? [] : [[counter, raise(state, to)]]) };
 }
 
 function limitOf({ raisedTo = 0 }: CounterState, { limit }: Claim): number {

@@ -62,8 +62,8 @@ export class CounterTable {
     this.#apply(abandonReservation(this.#read, reservation, this.#moment));
   }
 
-  raise(counter: RaisedCounter, to: number): void {
-    this.#apply(raiseLimit(this.#read, { ...counter, to }, this.#moment));
+  raise(counter: RaisedCounter, to: number): boolean {
+    return this.#apply(raiseLimit(this.#read, { ...counter, to }, this.#moment));
   }
 
   /** Removes the counters whose names begin so. Returns their names. */

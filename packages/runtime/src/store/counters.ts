@@ -29,8 +29,11 @@ export interface Counters {
   release(reservation: Reservation): Promise<void>;
   /** Ends the reservations of a process of this node that has ended (invariant 4). Unknown ones are ignored. */
   abandon(reservations: readonly Reservation[]): Promise<void>;
-  /** Raises the limit of a counter, until its window is over. A lower limit than the current one, or that of another day, changes nothing. */
-  raise(counter: RaisedCounter, to: number): Promise<void>;
+  /**
+   * Raises the limit of a counter, until its window is over. A lower limit than the current one changes nothing. Returns
+   * false if the limit is that of a day that is over: then nothing changes, either.
+   */
+  raise(counter: RaisedCounter, to: number): Promise<boolean>;
   /** Removes the counters whose names begin so: those of a turn that has ended, or of a deleted conversation. */
   drop(beginnings: readonly string[]): Promise<void>;
 }

@@ -182,7 +182,7 @@ test('Y-04 a budget is raised only with the approval of a person', async () => {
   const ofDay = { ...budget, budget: 'daily', per: 'day', day: '2026-01-01' };
   await ask({ kind: 'raise', approvalId: 'approved', budget: ofDay });
   expect([...swarm.counters.values()]).toHaveLength(2);
-  expect(reports.pop()).toBe('The budget "daily" of budget is raised from 2 to 4 calls for 2026-01-01.');
+  expect(reports.pop()).toBe('The budget "daily" of budget is not raised for 2026-01-01, because that day is over.');
   expect(reports).toEqual([
     'The budget "all" of budget is raised from 2 to 4 calls.',
     'The budget "cost" of budget is raised from 0.1 to 0.3 EUR.',

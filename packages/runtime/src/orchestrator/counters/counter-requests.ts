@@ -235,11 +235,14 @@ export class CounterRequests implements SwarmListener {
     const { day } = wanted;
     const raisedDay = day === undefined ? {} : { day: dayOf(Date.parse(day)) };
     const named = { counter: nameCounter(scope, counter, placeOf(at, eventId)), window, ...raisedDay };
-    await this.#onStore(asking, () => this.deps.store.raise(named, wanted.to));
+    const isRaised = await this.#onStore(asking, () => this.deps.store.raise(named, wanted.to));
     const { limit, to, measure, currency = measure } = wanted;
-    const raised = `raised from ${roundAmount(limit)} to ${roundAmount(to)} ${currency}${day === undefined ? '' : ` for ${day}`}`;
-    const message = `The budget "${wanted.budget}" of ${wanted.extension} is ${raised}.`;
-    this.deps.report('info', 'budget.raised', message, turnOf(at, eventId));
+    const ofDay = day === undefined ? '' : ` for ${day}`;
+    const how = isRaised
+      ? `raised from ${roundAmount(limit)} to ${roundAmount(to)} ${currency}${ofDay}`
+      : `not raised${ofDay}, because that day is over`;
+    const message = `The budget "${wanted.budget}" of ${wanted.extension} is ${how}.`;
+    this.deps.report('info', isRaised ? 'budget.raised' : 'budget.not_raised', message, turnOf(at, eventId));
   }
 
   #end(at: AgentAddress, id: string, amounts: readonly number[] | undefined): void {

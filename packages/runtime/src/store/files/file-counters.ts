@@ -62,8 +62,9 @@ export function fileCounters({ clock, placement, file, states, warn }: FileCount
     },
     async raise(counter, to) {
       placement.check();
-      table.raise(counter, to);
-      await save(stored([counter]));
+      const isRaised = table.raise(counter, to);
+      if (isRaised) await save(stored([counter]));
+      return isRaised;
     },
     async drop(beginnings) {
       const dropped = table.drop(beginnings);

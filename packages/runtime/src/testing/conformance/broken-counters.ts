@@ -42,10 +42,13 @@ export const brokenCounters: readonly BrokenCounters[] = [
   broken('a raised limit is lowered', (kept, swarm) => ({
     async raise(counter, to) {
       swarm.counters.delete(counter.counter);
-      await kept.raise(counter, to);
+      return kept.raise(counter, to);
     },
   })),
-  broken('a limit is not raised', () => ({ raise: async () => undefined })),
+  broken('a limit is not raised', () => ({ raise: async () => true })),
+  broken('the limit of a day that is over is raised', (kept) => ({
+    raise: ({ day: _, ...counter }, to) => kept.raise(counter, to),
+  })),
   broken('every soft claim above its limit is marked', (kept, swarm) => ({
     reserve(at, made) {
       for (const [counter, state] of swarm.counters) swarm.counters.set(counter, { ...state, isMarked: false });

@@ -131,6 +131,18 @@ export function counterConformance(register: RegisterCheck, open: OpenSeams<Coun
     expectEqual(refused, { status: 'refused', claim: 0, used: 3, reserved: 3, limit: 3 }, 'the raised limit is told');
   });
 
+  check('the limit of a day that is over is not raised', async ({ counters }) => {
+    const day = { counter: name('day'), window: 'day' as const };
+    expectEqual(await counters.raise({ ...day, day: 1 }, 3), false, 'the day is over');
+    expectEqual((await counters.reserve(address, call('a', claim('day', 3, 1, 'day')))).status, 'refused', 'as before');
+    expectEqual(await counters.raise(day, 3), true, 'the current day is raised');
+    expectEqual(
+      (await counters.reserve(address, call('b', claim('day', 3, 1, 'day')))).status,
+      'reserved',
+      'as raised',
+    );
+  });
+
   check('a soft claim is never refused, and marked once', async ({ counters }) => {
     const soft = (id: string) => call(id, { ...claim('a', 2, 3), isSoft: true });
     expectEqual(await counters.reserve(address, soft('a')), { status: 'reserved', marked: [] }, 'below its limit');
