@@ -86,7 +86,12 @@ select (select count(*) from done) = cardinality($3::text[]) as is_done, judged.
   array(select position::int from asked where position not in (select position from owned)) as lost
 from judged`;
 
-/** $1 swarm, $2 beginnings of names. */
+/**
+ * The names with a beginning are those from it to the beginning with the next last character, so the statement reads no
+ * other rows. $1 swarm, $2 beginnings of names.
+ */
 export const DROP_COUNTERS = `
-delete from gdn_counter as kept using unnest($2::text[]) as given (beginning)
-where kept.swarm = $1 and left(kept.name, length(given.beginning)) = given.beginning`;
+delete from gdn_counter as kept
+using (select beginning, left(beginning, -1) || chr(ascii(right(beginning, 1)) + 1) as next
+  from unnest($2::text[]) as given (beginning)) as given
+where kept.swarm = $1 and kept.name collate "C" >= given.beginning and kept.name collate "C" < given.next`;

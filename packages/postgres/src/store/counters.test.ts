@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../driver/database.ts';
 import type { NodePlacement } from '../nodes/placement.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { DROP_COUNTERS } from './counter-statements.ts';
 import { PostgresCounters } from './counters.ts';
 
 const first = { agentName: 'conformance', instanceKey: 'default' };
@@ -209,6 +210,30 @@ describe('Y-04 rows of counters', () => {
     // The rows that are over go with the first attempt, and the next one finds the room.
     await reserve('new').catch(() => undefined);
     expect(await reserve('new')).toMatchObject({ status: 'reserved' });
+    await swarm.end();
+  });
+
+  test('are removed without reading those of other turns', async () => {
+    const swarm = made.make();
+    const { database } = swarm;
+    const names = ['["turn","a","k","t7","calls"]', '["turn","a","k","t7","é"]', '["turn","a","k","t70","calls"]'];
+    const insert = 'insert into gdn_counter (swarm, name)';
+    const others = `select $1, '["turn","a","k","' || n || '","calls"]' from generate_series(1, 20000) as n`;
+    await database.query(`${insert} ${others}`, [swarm.swarm]);
+    await database.query(`${insert} select $1, unnest($2::text[])`, [swarm.swarm, names]);
+    await database.query('analyze gdn_counter');
+    const rows = await database.query<{ readonly 'QUERY PLAN': string }>(
+      `explain (analyze, costs off, timing off, summary off) ${DROP_COUNTERS}`,
+      [swarm.swarm, ['["turn","a","k","t7",']],
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Index Scan (using|on) gdn_counter_pkey .*\(actual rows=2[ .]/);
+    expect(plan).not.toContain('Rows Removed');
+    const [left] = await database.query<{ count: number }>(
+      'select count(*)::int as count from gdn_counter where swarm = $1',
+      [swarm.swarm],
+    );
+    expect(left).toEqual({ count: 20_001 });
     await swarm.end();
   });
 
