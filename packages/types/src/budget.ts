@@ -20,6 +20,12 @@ export interface Budget {
   prices?: Prices;
 }
 
+/** Returns the name of a budget that was given none: what it counts, in words. */
+export function budgetNameOf({ measure, scope, per }: Pick<Budget, 'measure' | 'scope' | 'per'>): string {
+  const whose = scope === 'agent' ? 'an agent' : scope === 'swarm' ? 'the swarm' : `a ${scope}`;
+  return `${measure} of ${whose}${per === undefined ? '' : ' per day'}`;
+}
+
 export type BudgetOutcome =
   /** `over`: the names of soft budgets that are above their limit for the first time, in this window. */
   | { readonly ok: true; readonly over: readonly string[] }

@@ -1,5 +1,5 @@
 /** The config of `budget`, as budgets for the runtime. */
-import { type Budget, checkPrices, GoondanError, type Prices } from '@goondan/types';
+import { type Budget, budgetNameOf, checkPrices, GoondanError, type Prices } from '@goondan/types';
 
 export interface BudgetConfig {
   readonly budgets: readonly ConfiguredBudget[];
@@ -48,9 +48,10 @@ function readBudget(configured: ConfiguredBudget, index: number, prices: Prices 
   if (measure === 'money' && prices === undefined) {
     throw wrong(`budgets[${index}] counts money, so the config needs \`prices\`.`);
   }
-  const { name = `${measure} of ${whose(scope)}${per === undefined ? '' : ' per day'}` } = configured;
+  const counted = { measure, scope, ...(per && { per }) };
+  const { name = budgetNameOf(counted) } = configured;
   const limit = configured[measure] ?? 0;
-  const known = { name, measure, limit, scope, ...(per && { per }), ...(onBreach === 'warn' && { isSoft: true }) };
+  const known = { name, limit, ...counted, ...(onBreach === 'warn' && { isSoft: true }) };
   return { ...known, ...(measure !== 'calls' && prices && { prices }), onBreach };
 }
 
@@ -60,10 +61,6 @@ function refuseBadPrices(prices: unknown): void {
   const checked = checkPrices(prices);
   const [first] = 'problems' in checked ? checked.problems : [];
   if (first !== undefined) throw wrong(`prices.${first.path.join('.')} ${first.message}.`);
-}
-
-function whose(scope: Budget['scope']): string {
-  return scope === 'agent' ? 'an agent' : scope === 'swarm' ? 'the swarm' : `a ${scope}`;
 }
 
 function wrong(problem: string): GoondanError {

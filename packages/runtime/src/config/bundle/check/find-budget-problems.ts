@@ -2,7 +2,7 @@
  * Finds the mistakes in the config of `budget` that a schema cannot find, or only with five errors for one mistake. Values
  * that do not fit the schema are skipped.
  */
-import { type Budget, checkPrices, type ErrorCode, type JsonObject, type Prices } from '@goondan/types';
+import { type Budget, budgetNameOf, checkPrices, type ErrorCode, type JsonObject, type Prices } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { describeUncounted, findUncountedModel, type PricedModel } from '../../uncounted-model.ts';
 import type { FoundResource } from '../find-resource.ts';
@@ -17,6 +17,7 @@ export interface BudgetProblem {
 }
 
 const measures = ['calls', 'tokens', 'money'] as const;
+const scopes = ['turn', 'conversation', 'agent', 'swarm'] as const;
 const fields: readonly string[] = [...measures, 'name', 'scope', 'per', 'onBreach'];
 
 /** `identity`: the extension. `agents`: those whose calls are counted. */
@@ -48,9 +49,10 @@ export function* findBudgetProblems(
       }
       continue;
     }
-    const earlier = names.get(nameOf(budget, measure));
+    const name = nameOf(budget, measure);
+    const earlier = name === undefined ? undefined : names.get(name);
     if (earlier !== undefined) yield wrong([...keys, ...nameKey(budget)], repeats(budget, earlier));
-    names.set(nameOf(budget, measure), earlier ?? { index, isNamed: typeof budget['name'] === 'string' });
+    if (name !== undefined) names.set(name, earlier ?? { index, isNamed: typeof budget['name'] === 'string' });
     if (measure === 'money' && given === undefined) {
       yield wrong([...keys, measure], 'needs `prices`: the contents of a price file');
     }
@@ -87,12 +89,14 @@ function* findUncounted(
   }
 }
 
-/** Two budgets of the same name would share a counter. A budget without one gets the same name from the extension. */
-function nameOf({ name, scope = 'swarm', per }: JsonObject, measure: string): string {
+/**
+ * Returns the name that the extension gives a budget; `undefined` if its scope does not fit. Two budgets of the same name would
+ * share a counter.
+ */
+function nameOf({ name, scope: given = 'swarm', per }: JsonObject, measure: Budget['measure']): string | undefined {
   if (typeof name === 'string') return name;
-  const other = typeof scope === 'string' ? `a ${scope}` : '';
-  const whose = scope === 'agent' ? 'an agent' : scope === 'swarm' ? 'the swarm' : other;
-  return `${measure} of ${whose}${per === undefined ? '' : ' per day'}`;
+  const scope = scopes.find((each) => each === given);
+  return scope && budgetNameOf({ measure, scope, ...(per !== undefined && { per: 'day' }) });
 }
 
 function nameKey({ name }: JsonObject): readonly string[] {
