@@ -68,6 +68,21 @@ describe('the input before a taken one', () => {
     }
   });
 
+  test('Y-08 stays pending when the taken one is noted as handled, which stays a duplicate', async () => {
+    const disk = SimulatedDisk.empty();
+    const journal = await open(disk, 1);
+    await overtake(journal);
+    journal.handled(coder, 's');
+    journal.handled(coder, 'n', true);
+    expect(ids(await journal.pending(coder))).toEqual(['a']);
+    for (const id of ['s', 'a', 'n']) {
+      expect(await journal.accept(coder, simpleEvent(id))).toMatchObject({ accepted: true, duplicate: true });
+    }
+    expect(ids(await journal.pending(coder))).toEqual(['a']);
+    await runSimpleTurn(journal, coder, 'a');
+    expect(ids(await journal.pending(coder))).toEqual([]);
+  });
+
   test('Y-08 stays in the log over compactions, without a gap in the numbers', async () => {
     const disk = SimulatedDisk.empty();
     const short = { inboxCompactionBytes: 600 };
@@ -89,6 +104,14 @@ describe('the input before a taken one', () => {
     await runSimpleTurn(journal, coder, 'b');
     expect(ids(await journal.pending(coder))).toEqual([]);
   });
+});
+
+test('Y-08 a turn takes no event whose turn is committed, although it was accepted again under another number', async () => {
+  const journal = await open(SimulatedDisk.empty(), 1);
+  await overtake(journal);
+  const opened = await journal.open(coder, 'turn-a', { seq: 2, event: simpleEvent('a') });
+  const accepted = (id: string) => opened.isHandled({ seq: 9, event: simpleEvent(id) });
+  expect({ s: accepted('s'), n: accepted('n'), later: accepted('later') }).toEqual({ s: true, n: true, later: false });
 });
 
 test('Y-08 T-04 a turn that is given up makes dead letters of its event and of those that it took', async () => {
