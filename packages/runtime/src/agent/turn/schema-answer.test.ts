@@ -465,18 +465,24 @@ describe('a turn with a schema, later', () => {
     rmSync(stateRoot, { recursive: true });
   });
 
-  test.each(['native', 'byTool'] as const)('Y-01 a replay behaves the same (%s)', async (mode) => {
-    const [first, second, third] = answers[mode];
-    const watch = extension('watch', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => ctx.next());
-      pipeline.register('step', (ctx) => ctx.next());
-    });
-    const model = modelOf(mode === 'native', first, second, third);
-    const plan = { agentName: 'tested', models: { 'Model/m': model }, output, extensions: [watch] };
-    const { start, result } = await recordInMemory(plan, ['go']);
-    expect(result.output).toEqual(right);
-    const outcome = await replayTurn(plan, start);
-    expect(outcome).toMatchObject({ others: 0, steps: 3, served: { model: 3 } });
-    expect(outcome).not.toHaveProperty('first');
-  });
+  test.each(['native', 'byTool'] as const)(
+    'Y-01 a replay behaves the same, and asks no model whether it takes the schema (%s)',
+    async (mode) => {
+      const [first, second, third] = answers[mode];
+      const watch = extension('watch', ({ pipeline }) => {
+        pipeline.register('turn', (ctx) => ctx.next());
+        pipeline.register('step', (ctx) => ctx.next());
+      });
+      const model = modelOf(mode === 'native', first, second, third);
+      const plan = { agentName: 'tested', models: { 'Model/m': model }, output, extensions: [watch] };
+      const { start, result } = await recordInMemory(plan, ['go']);
+      expect(result.output).toEqual(right);
+      let asked = 0;
+      const other: Model = { ...model, takesSchema: () => (asked += 1) > 0 && mode !== 'native' };
+      const outcome = await replayTurn({ ...plan, models: { 'Model/m': other } }, start);
+      expect(outcome).toMatchObject({ others: 0, steps: 3, served: { model: 3 } });
+      expect(outcome).not.toHaveProperty('first');
+      expect(asked).toBe(0);
+    },
+  );
 });
