@@ -41,6 +41,17 @@ const commitOf = (version: number, handled = 0) => ({
   handled,
 });
 
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const spent = [{ provider: 'anthropic', model: 'large', day: '2026-11-17', calls: 1, usage }];
+
+async function paidCalls() {
+  const rows = await database.query<{ calls: number }>(
+    'select calls::int as calls from gdn_spending where swarm = $1 and key = $2',
+    [swarm, instance.instanceKey],
+  );
+  return rows.map(({ calls }) => calls);
+}
+
 async function rowOf() {
   const [row] = await database.query<Record<string, unknown>>(
     `select *, extract(epoch from updated_at) * 1000 as at from gdn_instance where swarm = $1 and key = $2`,
@@ -60,7 +71,7 @@ async function framesOf() {
 describe('S-02 every write carries the epoch of its claim', () => {
   const writes: readonly (readonly [string, (log: PostgresLog, epoch: number) => Promise<unknown>])[] = [
     ['append', (log, epoch) => log.append(instance, epoch, frame(2))],
-    ['commit', (log, epoch) => log.append(instance, epoch, frame(2, { commit: commitOf(1) }))],
+    ['commit', (log, epoch) => log.append(instance, epoch, frame(2, { commit: { ...commitOf(1), spent } }))],
     [
       'checkpoint',
       (log, epoch) =>
@@ -72,14 +83,14 @@ describe('S-02 every write carries the epoch of its claim', () => {
     const old = await claimInstance(database, swarm, instance, 'one');
     await logOf('one').append(instance, old, frame(1));
     const taken = await claimInstance(database, swarm, instance, 'two');
-    const before = [await rowOf(), await framesOf()];
+    const before = [await rowOf(), await framesOf(), await paidCalls()];
     expect(await codeOf(write(logOf('one'), old))).toBe('E_FENCED');
     // Neither the node nor the epoch is enough on its own.
     expect(await codeOf(write(logOf('one'), taken))).toBe('E_FENCED');
     expect(await codeOf(write(logOf('two'), old))).toBe('E_FENCED');
-    expect([await rowOf(), await framesOf()]).toEqual(before);
+    expect([await rowOf(), await framesOf(), await paidCalls()]).toEqual(before);
     await write(logOf('two'), taken);
-    expect([await rowOf(), await framesOf()]).not.toEqual(before);
+    expect([await rowOf(), await framesOf(), await paidCalls()]).not.toEqual(before);
   });
 
   test('a log is loaded only by its owner', async () => {
@@ -143,9 +154,10 @@ describe('frames', () => {
 
   test('S-03 a frame that is written twice is kept once, also when the first run comes late', async () => {
     const epoch = await claimInstance(database, swarm, instance, 'one');
-    const committed = frame(1, { commit: commitOf(1) });
+    const committed = frame(1, { commit: { ...commitOf(1), spent } });
     await logOf('one').append(instance, epoch, committed);
     await logOf('one').append(instance, epoch, committed);
+    expect(await paidCalls()).toEqual([1]);
     await logOf('one').append(instance, epoch, frame(2, { commit: commitOf(2, 4) }));
     await logOf('one').append(instance, epoch, committed);
     expect(await rowOf()).toMatchObject({ version: 2, handled: 4, last_seq: 2 });
