@@ -35,6 +35,20 @@ test.each([
   expect(readdirSync(join(others, inside)).toSorted()).toEqual(names.toSorted());
 });
 
+test('Y-02 a sweep leaves folders in the place of files, and removes the files', async () => {
+  const location = { stateRoot, workspaceId: 'folders' };
+  const blobs = fileBlobs(location);
+  const root = join(workspaceFolder(stateRoot, location.workspaceId), 'blobs');
+  const folders = [digest, `${'b2'.repeat(32)}.removed`, `.${crypto.randomUUID()}`];
+  const use = 'c3'.repeat(32);
+  for (const name of folders) mkdirSync(join(root, 'data', name), { recursive: true });
+  mkdirSync(join(root, 'uses/conformance~one', use), { recursive: true });
+  await blobs.put({ upload: 'left' }, Buffer.from('cat'));
+  for (let starts = 1; starts <= 2; starts += 1) await blobs.sweep();
+  expect(readdirSync(join(root, 'data')).toSorted()).toEqual(folders.toSorted());
+  expect(readdirSync(join(root, 'uses/conformance~one'))).toEqual([use]);
+});
+
 test('Y-02 a folder in the place of bytes is damaged, and the others are listed too', async () => {
   const location = { stateRoot, workspaceId: 'folder' };
   const blobs = fileBlobs(location);

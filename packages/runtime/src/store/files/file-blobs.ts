@@ -7,7 +7,7 @@
  *    found, and the bytes are moved back. Only the owner of the workspace removes bytes, one removal after the other: two
  *    at once could move bytes that came back, and remove them.
  * 3. A sweep does not trust the uses alone, because they may be lost: it removes no bytes that a conversation or the inbox
- *    names. Nothing is removed behind a symbolic link, or under a name that is not ours.
+ *    names. Nothing is removed behind a symbolic link, or under a name that is not ours, and no folder in the place of a file.
  */
 import type { AgentAddress } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
@@ -133,6 +133,18 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     return !(await fs.isLink(root)) && !(await fs.isLink(folder));
   }
 
+  /** Returns true for a folder in the place of a file, which is not ours. */
+  async function isFolder(path: string): Promise<boolean> {
+    return fs.list(path).then(
+      (names) => names !== undefined,
+      () => false,
+    );
+  }
+
+  async function removeFile(path: string): Promise<void> {
+    if (!(await isFolder(path))) await fs.remove(path);
+  }
+
   /** Removes the bytes that nobody uses (invariant 2). */
   async function removeUnused(digests: readonly string[]): Promise<void> {
     if (!(await isInside(data))) return;
@@ -141,7 +153,7 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     if (unused.length === 0) return;
     for (const digest of unused) {
       const path = `${data}/${digest}`;
-      if ((await fs.stat(path)) !== undefined) await fs.rename(path, `${path}${REMOVED}`);
+      if ((await fs.stat(path)) !== undefined && !(await isFolder(path))) await fs.rename(path, `${path}${REMOVED}`);
     }
     await finishRemoval();
   }
@@ -154,7 +166,7 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     for (const digest of back) await moveBack(digest);
     // Before anything is removed: bytes that were stored again may not be durable yet.
     if (back.length > 0) await fs.syncFolder(data);
-    for (const name of names) await fs.remove(`${data}/${name}`);
+    for (const name of names) await removeFile(`${data}/${name}`);
   }
 
   async function releaseName(name: string): Promise<void> {
@@ -170,7 +182,7 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     const folder = `${uses}/${owner}`;
     if (await fs.isLink(folder)) return;
     const { named, left, drafts } = await readUses(fs, workspace, owner);
-    for (const name of [...drafts, ...left]) await fs.remove(`${folder}/${name}`);
+    for (const name of [...drafts, ...left]) await removeFile(`${folder}/${name}`);
     for (const name of named) {
       if (name.endsWith(NEW)) await fs.rename(`${folder}/${name}`, `${folder}/${digestOfUse(name)}`);
     }
@@ -190,7 +202,7 @@ export function fileBlobs(location: JournalLocation, given: Fs = systemFs): File
     if (await isInside(uses)) for (const owner of await listOwners()) await checkUses(owner);
     if (!(await isInside(data))) return;
     const names = (await fs.list(data)) ?? [];
-    for (const name of names.filter(isDraftOfBytes)) await fs.remove(`${data}/${name}`);
+    for (const name of names.filter(isDraftOfBytes)) await removeFile(`${data}/${name}`);
     const digests = [...new Set(names.filter(isBytes).map(digestOfBytes))];
     await noteLostUses(digests);
     await removeUnused(digests);
