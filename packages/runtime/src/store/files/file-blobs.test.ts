@@ -367,6 +367,22 @@ describe('Y-02 a sweep', () => {
     expect(await opened.blobs.get(unnamed)).toBeUndefined();
   });
 
+  test('ends the uses of input that is handled, and that only the inbox had named', async () => {
+    const disk = SimulatedDisk.empty();
+    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+    const opened = await open(disk, 1);
+    await accept(opened, at('one'), 'a', ['cat', 'dog']);
+    await disk.removeFolder(uses);
+    await opened.admin.sweep();
+    expect(await disk.list(uses)).toEqual(['.inbox']);
+    const cat = sha256(bytesOf('cat'));
+    await makeFolders(disk, workspace, `${workspace}/instances/conformance~one`);
+    await disk.createNew(`${workspace}/instances/conformance~one/log`, Buffer.from(fileReferenceOf(cat)));
+    await disk.removeFolder(`${workspace}/inbox`);
+    await opened.blobs.sweep();
+    expect([await disk.list(uses), await storedOn(disk)]).toEqual([['conformance~one'], [cat]]);
+  });
+
   test('removes only files of its own', async () => {
     const disk = SimulatedDisk.empty();
     await makeFolders(disk, simulatedLocation.stateRoot, workspace);
