@@ -190,18 +190,20 @@ describe('Y-02 files in PostgreSQL', () => {
   });
 
   const own = 'swarm, agent, key';
+  const AGAIN = `on conflict (${own}) do update set checkpoint = excluded.checkpoint`;
   test.each([
     ['pending input', `gdn_inbox (${own}, seq, event_id, attempt, event) values ($1, $2, $3, 1, 'e', 'a', $4)`],
     ['a frame of the log', `gdn_frame (${own}, seq, last, line) values ($1, $2, $3, 1, 1, $4)`],
     ['the archive', `gdn_archive (${own}, seq, last, lines) values ($1, $2, $3, 1, 1, $4)`],
     ['the base', `gdn_base (${own}, part, lines) values ($1, $2, $3, 1, $4)`],
-    ['the checkpoint', `gdn_instance (${own}, checkpoint) values ($1, $2, $3, $4)`],
+    ['the checkpoint', `gdn_instance (${own}, checkpoint) values ($1, $2, $3, $4) ${AGAIN}`],
     ['an answer', `gdn_answer (${own}, event_id, seq, reply) values ($1, $2, $3, 'e', 1, $4)`],
   ])('a sweep keeps bytes that %s names, also if their use was lost', async (place, row) => {
     const swarm = `named by ${place}`;
     const blobs = postgresBlobs({ query, swarm, leftOverMs: 0 });
     const digest = await blobs.put(at('default'), bytes);
     const { agentName, instanceKey } = at('default');
+    await claimInstance({ query }, swarm, at('default'), 'one');
     await query(`insert into ${row}`, [swarm, agentName, instanceKey, `{"data":"${fileReferenceOf(digest)}"}`]);
     await blobs.sweep();
     expect(await blobs.size(digest)).toBe(bytes.length);
@@ -214,5 +216,36 @@ describe('Y-02 files in PostgreSQL', () => {
     ]);
     expect(await blobs.size(digest)).toBe(bytes.length);
     expect(await query('select digest from gdn_blob where swarm = $1', [swarm])).toEqual([{ digest }]);
+  });
+
+  test('a sweep searches all conversations for lost uses, some with each statement', async () => {
+    const swarm = 'many conversations';
+    const searches: string[] = [];
+    const blobs = postgresBlobs({
+      swarm,
+      leftOverMs: 0,
+      async query(statement, values) {
+        if (statement.includes('regexp_matches')) searches.push(statement);
+        return database.query(statement, values);
+      },
+    });
+    const named = await blobs.put(at('first'), bytes);
+    const unnamed = await blobs.put({ upload: 'left' }, new Uint8Array([1]));
+    await query(
+      "insert into gdn_instance (swarm, agent, key) select $1, 'painter', n::text from generate_series(1, 120) n",
+      [swarm],
+    );
+    const line = JSON.stringify({ data: fileReferenceOf(named) });
+    await query(
+      `insert into gdn_frame (${own}, seq, last, line) select $1, agent, key, 1, 1, $2 from gdn_instance where swarm = $1`,
+      [swarm, line],
+    );
+    await query('delete from gdn_blob_use where swarm = $1', [swarm]);
+    await blobs.sweep();
+    const [found] = await query('select count(*)::int as uses from gdn_blob_use where swarm = $1', [swarm]);
+    expect(found).toEqual({ uses: 120 });
+    // The last one finds no other conversation.
+    expect(searches).toHaveLength(4);
+    expect([await blobs.size(named), await blobs.size(unnamed)]).toEqual([bytes.length, undefined]);
   });
 });

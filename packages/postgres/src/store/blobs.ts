@@ -61,6 +61,12 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
     }
   }
 
+  async function noteLost(digests: readonly string[]): Promise<void> {
+    for (let last: Searched | undefined = { agent: '', key: '' }; last !== undefined;) {
+      [last] = await query<Searched>(NOTE_LOST, [swarm, digests, last.agent, last.key]);
+    }
+  }
+
   async function remove(unused: readonly Unused[]): Promise<void> {
     if (unused.length === 0) return;
     const digests = unused.map(({ digest }) => digest);
@@ -130,12 +136,13 @@ export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobR
       await query(NAME_FOUND, [swarm, leftOverMs]);
       await query(DROP_LEFT_OVER, [swarm, leftOverMs]);
       const unused = await query<Unused>(UNUSED, [swarm]);
-      if (unused.length > 0) await query(NOTE_LOST, [swarm, unused.map(({ digest }) => digest)]);
+      if (unused.length > 0) await noteLost(unused.map(({ digest }) => digest));
       await remove(unused);
     },
   };
 }
 
+type Searched = Readonly<{ agent: string; key: string }>;
 type Unused = Readonly<{ digest: string; touched: number }>;
 type NamedUse = Readonly<{ agent: string; key: string; digest: string }>;
 
@@ -237,20 +244,36 @@ const IS_FOUND = `(
   or exists (select from gdn_answer as row where ${SAME('row')} and ${HAS('row.reply')})
 )`;
 
-/** Notes the uses that were lost: those of unused bytes that a conversation or its input names. $2 the unused bytes. */
+/** The number of conversations that one statement searches, so that it ends in time, however long the history is. */
+const SEARCHED = 50;
+const OF_PAGE = (table: string) =>
+  `page join ${table} as row on row.swarm = $1 and row.agent = page.agent and row.key = page.key`;
+
+/**
+ * Notes the uses that were lost: those of unused bytes that a conversation or its input names. Searches the conversations
+ * after one of them, and returns the last of those. $2 the unused bytes, $3 $4 the conversation.
+ */
 const NOTE_LOST = `
-insert into gdn_blob_use (swarm, agent, key, digest, named)
-select distinct $1, row.agent, row.key, used.digest, true
-from gdn_blob as used join (
-  select agent, key, event as text from gdn_inbox where swarm = $1 and pending
-  union all select agent, key, line from gdn_frame where swarm = $1
-  union all select agent, key, lines from gdn_archive where swarm = $1
-  union all select agent, key, lines from gdn_base where swarm = $1
-  union all select agent, key, checkpoint from gdn_instance where swarm = $1
-  union all select agent, key, reply from gdn_answer where swarm = $1
-) as row on ${HAS('row.text')}
-where used.swarm = $1 and used.digest = any ($2::text[])
-on conflict (swarm, agent, key, digest) do nothing`;
+with page as materialized (
+  select agent, key, checkpoint from gdn_instance where swarm = $1 and (agent, key) > ($3, $4)
+  order by agent, key limit ${SEARCHED}
+), kept as (
+  select agent, key, checkpoint as text from page
+  union all select page.agent, page.key, row.event from ${OF_PAGE('gdn_inbox')} and row.pending
+  union all select page.agent, page.key, row.line from ${OF_PAGE('gdn_frame')}
+  union all select page.agent, page.key, row.lines from ${OF_PAGE('gdn_archive')}
+  union all select page.agent, page.key, row.lines from ${OF_PAGE('gdn_base')}
+  union all select page.agent, page.key, row.reply from ${OF_PAGE('gdn_answer')}
+), noted as (
+  insert into gdn_blob_use (swarm, agent, key, digest, named)
+  select distinct $1, kept.agent, kept.key, blob.digest, true
+  from kept
+  cross join lateral regexp_matches(kept.text, 'blob:sha256-([0-9a-f]{64})', 'g') as found
+  join gdn_blob as blob on blob.swarm = $1 and blob.digest = found[1]
+  where position('blob:sha256-' in kept.text) > 0 and blob.digest = any ($2::text[])
+  on conflict (swarm, agent, key, digest) do nothing
+)
+select agent, key from page order by agent desc, key desc limit 1`;
 
 /** The uses of conversations, without those that nothing names yet. */
 const NAMED_USES = `
