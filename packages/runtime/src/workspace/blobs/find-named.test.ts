@@ -26,3 +26,14 @@ test('Y-02 a reference is found wherever it is in a long file', async () => {
   ];
   for (const place of places) expect([place, await findAt(place)]).toEqual([place, true]);
 });
+
+test('Y-02 all references of a file are found, and no others', async () => {
+  const digests = ['a1', 'b2', 'c3', 'd4'].map((each) => each.repeat(32));
+  const [one = '', two = '', unwanted = '', absent = ''] = digests;
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/log');
+  const cut = fileReferenceOf(absent).slice(0, -1);
+  const text = ['blob:sha256-', one, one, two, unwanted].map((each) => fileReferenceOf(each)).join('') + cut;
+  await disk.createNew('/log/lines', Buffer.from(text));
+  expect(await findNamed(disk, ['/log'], [one, two, absent])).toEqual(new Set([one, two]));
+});

@@ -12,14 +12,14 @@ export async function findNamed(
   folders: readonly string[],
   digests: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const missing = new Map(digests.map((digest) => [digest, Buffer.from(fileReferenceOf(digest))]));
+  const missing = new Set(digests);
   const found = new Set<string>();
+  // Reads the bytes once, however many digests are wanted.
   const look = (bytes: Uint8Array) => {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (const [digest, reference] of missing) {
-      if (!buffer.includes(reference)) continue;
-      missing.delete(digest);
-      found.add(digest);
+    for (let at = buffer.indexOf(REFERENCE); at !== -1; at = buffer.indexOf(REFERENCE, at + 1)) {
+      const digest = buffer.toString('latin1', at + REFERENCE.length, at + REFERENCE.length + DIGEST_LENGTH);
+      if (missing.delete(digest)) found.add(digest);
     }
   };
   for (const folder of folders) await readTree(fs, folder, () => missing.size > 0, look);
@@ -63,8 +63,9 @@ async function readTree(
   }
 }
 
+const DIGEST_LENGTH = 64;
 /** The bytes of the longest field. */
-const OVERLAP = `"image":"${fileReferenceOf('0'.repeat(64))}"`.length;
+const OVERLAP = `"image":"${fileReferenceOf('0'.repeat(DIGEST_LENGTH))}"`.length;
 const REFERENCE = fileReferenceOf('');
 
 /** Lists a folder; `undefined` when the path is a file or does not exist. */
