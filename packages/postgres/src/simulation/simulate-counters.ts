@@ -5,27 +5,22 @@
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { seededRandom } from '../../../runtime/src/workspace/simulation/seeded-random.ts';
-import { type Database, openDatabase } from '../driver/database.ts';
 import { PostgresCounters } from '../store/counters.ts';
 import { type CallsByName, checkCalls, counted, countedBeside, makeCall, makeCalls } from './counted-calls.ts';
+import { beginLife, type NodeLife } from './begin-life.ts';
 import { endLeases } from './read-rows.ts';
-import { runSeveral } from './run-several.ts';
-import { type Fault, faults, type PlannedFault, SimulatedDatabase } from './simulated-database.ts';
-import { joinSimulated, type Observed } from './simulated-node.ts';
+import { listFaults, type Place, runTrials, type TrialsReport } from './run-trials.ts';
+import { type Fault, type PlannedFault, SimulatedDatabase } from './simulated-database.ts';
+import { joinSimulated } from './simulated-node.ts';
 
-/** The number of points at a time. */
-const WIDTH = 6;
 /** The node beside makes a call before one of so many statements, so that it comes between a read and a write, too. */
 const BESIDE_EACH = 3;
 /** The number of the node beside. */
 const BESIDE = 9;
 
-interface Stage {
-  readonly real: Database;
-  readonly swarm: string;
+interface Stage extends Place {
   readonly seed: number;
   readonly calls: CallsByName;
-  readonly observed: Observed;
   /** The newest node; 0 when its lease has ended. The leases of all earlier ones have ended. */
   newest: number;
 }
@@ -38,45 +33,30 @@ export interface CountersToSimulate {
 }
 
 /** Returns the number of points, and the problems. */
-export async function simulateCounters(
+export function simulateCounters(
   address: string,
   { seeds, step = 1, isFirstEnough = false }: CountersToSimulate,
-): Promise<{ points: number; problems: readonly string[] }> {
-  const real = openDatabase(address, { connections: WIDTH });
-  const run = crypto.randomUUID();
-  const problems: string[] = [];
-  let points = 0;
-  const attempt = (seed: number, name: string, action: (stage: Stage) => Promise<unknown>) => async () => {
-    points += 1;
-    const observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
-    const stage = { real, swarm: `${run}, seed ${seed}, ${name}`, seed, calls: new Map(), observed, newest: 0 };
-    await action(stage).catch((error: unknown) => void problems.push(`seed ${seed}, ${name}: ${String(error)}`));
-    return !isFirstEnough || problems.length === 0;
-  };
-  try {
+): Promise<TrialsReport> {
+  return runTrials(address, { isFirstEnough }, async (tryAll) => {
     for (const seed of seeds) {
+      const trial = (name: string, live: (stage: Stage) => Promise<unknown>) => ({
+        name: `seed ${seed}, ${name}`,
+        run: (place: Place) => live({ ...place, seed, calls: new Map(), newest: 0 }),
+      });
       let statements = 0;
       const measure = async (stage: Stage) => {
         const beside = await joinBeside(stage);
         statements = await begin(stage, { life: 1, beside }).ended();
         await finish(stage, beside);
       };
-      await runSeveral(1, [attempt(seed, 'no fault', measure)]);
-      const all = faults.flatMap((fault) =>
-        Array.from({ length: statements }, (_, index) => ({ fault, at: index + 1 })),
+      if (!(await tryAll([trial('no fault', measure)]))) return;
+      const chosen = listFaults(statements).filter((_, index) => index % step === seed % step);
+      const trials = chosen.map((planned, index) =>
+        trial(`${planned.fault} ${planned.at}`, (stage) => breakTwice(stage, planned, index)),
       );
-      const trials = all
-        .filter((_, index) => index % step === seed % step)
-        .map((planned, index) =>
-          attempt(seed, `${planned.fault} ${planned.at}`, (stage) => breakTwice(stage, planned, index)),
-        );
-      if (problems.length === 0 || !isFirstEnough) await runSeveral(WIDTH, trials);
-      if (isFirstEnough && problems.length > 0) break;
+      if (!(await tryAll(trials))) return;
     }
-  } finally {
-    await real.close();
-  }
-  return { points, problems };
+  });
 }
 
 async function breakTwice(stage: Stage, planned: PlannedFault, index: number): Promise<void> {
@@ -131,13 +111,8 @@ async function joinBeside(stage: Stage): Promise<Beside> {
   };
 }
 
-interface Life {
-  readonly database: SimulatedDatabase;
+interface Life extends NodeLife {
   readonly hasJoined: () => boolean;
-  /** Resolves when the node ends, dies or is late. */
-  readonly stopped: () => Promise<'ended' | 'dead' | 'late'>;
-  /** Waits for the end or the death of the node. Returns its statements. */
-  readonly ended: () => Promise<number>;
 }
 
 interface LifeToBegin {
@@ -160,24 +135,7 @@ function begin(stage: Stage, { life, fault, beside, isLast = false }: LifeToBegi
     await makeCalls(counters, stage.calls, { seed: stage.seed, life, isLast, hasLease });
     await counters.close();
   };
-  // The echo of a claim raises the epoch, and a late node has lost its lease: both are refused, and the next life goes on.
-  const mayBeRefused = fault?.fault === 'echo' || fault?.fault === 'late';
-  const served = serve().catch((error: unknown) => {
-    if (!mayBeRefused || !GoondanError.is(error) || error.code !== 'E_FENCED') throw error;
-  });
-  const stopped = () => Promise.race([served.then(() => 'ended' as const), database.stopped]);
-  return {
-    database,
-    hasJoined: () => hasJoined,
-    stopped,
-    async ended() {
-      if ((await stopped()) === 'late' && hasJoined) await served;
-      await database.settled();
-      await database.sendEcho();
-      database.kill();
-      return database.statements;
-    },
-  };
+  return { ...beginLife(database, fault, () => hasJoined, serve), hasJoined: () => hasJoined };
 }
 
 async function joinCounting(

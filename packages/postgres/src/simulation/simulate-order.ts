@@ -6,31 +6,22 @@
 import type { AgentEvent } from '@goondan/types';
 import { type Random, seededRandom } from '../../../runtime/src/workspace/simulation/seeded-random.ts';
 import { simpleEvent } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
-import { type Database, openDatabase } from '../driver/database.ts';
 import { readersOf } from '../store/open-reader.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { AcceptingNode } from './accepting-node.ts';
+import { beginLife, type NodeLife } from './begin-life.ts';
 import { checkCounts, checkUntouched, endLeases, readRows } from './read-rows.ts';
 import { runNextTurn } from './run-next-turn.ts';
-import { runSeveral } from './run-several.ts';
+import { listFaults, type Place, runTrials, type TrialsReport } from './run-trials.ts';
 import { type Fault, faults, type PlannedFault, SimulatedDatabase } from './simulated-database.ts';
-import { joinSimulated, type Observed, type SimulatedNode } from './simulated-node.ts';
+import { joinSimulated, type SimulatedNode } from './simulated-node.ts';
 
 const instance = { agentName: 'coder', instanceKey: 'one' };
 const ROUNDS = 3;
-/** The number of points at a time. */
-const WIDTH = 6;
 
-/** The client, which outlives the nodes. It sends each event until it is acknowledged. */
-interface Client {
-  readonly observed: Observed;
+interface Stage extends Place {
+  /** The events that were acknowledged to the client. It outlives the nodes, and sends each event until then. */
   readonly acknowledged: Set<string>;
-}
-
-interface Stage {
-  readonly real: Database;
-  readonly swarm: string;
-  readonly client: Client;
 }
 
 interface OrderToSimulate {
@@ -40,47 +31,30 @@ interface OrderToSimulate {
 }
 
 /** Returns the number of points, and the problems. */
-export async function simulateOrder(
+export function simulateOrder(
   address: string,
   { step = 1, isFirstEnough = false }: OrderToSimulate = {},
-): Promise<{ points: number; problems: readonly string[] }> {
-  const real = openDatabase(address, { connections: WIDTH });
-  const run = crypto.randomUUID();
-  const problems: string[] = [];
-  let points = 0;
-  const attempt = (name: string, action: (stage: Stage) => Promise<unknown>) => async () => {
-    points += 1;
-    const observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
-    const stage = { real, swarm: `${run}, ${name}`, client: { observed, acknowledged: new Set<string>() } };
-    await action(stage).catch((error: unknown) => void problems.push(`${name}: ${String(error)}`));
-    return !isFirstEnough || problems.length === 0;
-  };
+): Promise<TrialsReport> {
+  const trial = (name: string, live: (stage: Stage) => Promise<unknown>) => ({
+    name,
+    run: (place: Place) => live({ ...place, acknowledged: new Set() }),
+  });
   const broken = (who: 'owner' | 'other', statements: number) =>
-    faults.flatMap((fault, index) =>
-      Array.from({ length: statements }, (_, at) =>
-        attempt(`${who}, ${fault} ${at + 1}`, (stage) =>
-          breakTwice(stage, { [who]: { at: at + 1, fault } }, seededRandom(at, index, who.length)),
-        ),
+    listFaults(statements).map(({ fault, at }) =>
+      trial(`${who}, ${fault} ${at}`, (stage) =>
+        breakTwice(stage, { [who]: { at, fault } }, seededRandom(at - 1, faults.indexOf(fault), who.length)),
       ),
     );
-  try {
+  return runTrials(address, { isFirstEnough }, async (tryAll) => {
     let statements = 0;
-    const whole = attempt('no fault', async (stage) => {
-      statements = (await begin(stage, 1, {}).ended()).statements;
+    const whole = trial('no fault', async (stage) => {
+      statements = await begin(stage, 1, {}).ended();
       await check(stage);
     });
-    await runSeveral(1, [attempt('a turn before earlier input', beginEarly), whole]);
+    if (!(await tryAll([trial('a turn before earlier input', beginEarly), whole]))) return;
     const all = [...broken('other', 3 * ROUNDS), ...broken('owner', statements)];
-    if (!isFirstEnough || problems.length === 0) {
-      await runSeveral(
-        WIDTH,
-        all.filter((_, index) => index % step === 0),
-      );
-    }
-  } finally {
-    await real.close();
-  }
-  return { points, problems };
+    await tryAll(all.filter((_, index) => index % step === 0));
+  });
 }
 
 /** Faults of the node that owns the instance, and of the one that only accepts input. */
@@ -121,60 +95,46 @@ async function resume({ real, swarm }: Stage, late: Life | undefined): Promise<v
   if (!isOwner) checkUntouched(before, await readRows(real, swarm));
 }
 
-interface Life {
-  readonly database: SimulatedDatabase;
+interface Life extends NodeLife {
   readonly node: () => SimulatedNode | undefined;
-  /** Resolves when the owner ends, dies or is late. */
-  readonly stopped: () => Promise<'ended' | 'dead' | 'late'>;
-  /** Waits for the end or the death of the owner, and for late statements. Returns the number of statements. */
-  readonly ended: () => Promise<{ statements: number }>;
   isResumed: boolean;
 }
 
 /** Lives until the end or the fault. */
 function begin(stage: Stage, life: number, planned: Planned): Life {
-  const { real, swarm, client } = stage;
+  const { real, swarm, observed, acknowledged } = stage;
   const database = new SimulatedDatabase(real, planned.owner ? [planned.owner] : []);
-  const other = new AcceptingNode(real, swarm, client.observed.sent, planned.other);
+  const other = new AcceptingNode(real, swarm, observed.sent, planned.other);
   let node: SimulatedNode | undefined;
   const serve = async () => {
     const join = () =>
       joinSimulated({
-        ...{ database, swarm, life, name: `node ${life}`, observed: client.observed },
+        ...{ database, swarm, life, name: `node ${life}`, observed },
         ...{ isReleasing: false, mostBytes: 1 },
       });
     node = await join().catch(join);
     await node.orchestrator.instances();
-    for (let round = 0; round < ROUNDS; round += 1) await serveRound(client, node, other, round);
+    for (let round = 0; round < ROUNDS; round += 1) await serveRound(acknowledged, node, other, round);
   };
-  // The echo of a claim raises the epoch, so that the node has to claim again. The next life does. A late node is refused.
-  const mayBeRefused = planned.owner?.fault === 'echo' || planned.owner?.fault === 'late';
-  const served = serve().catch(async (error: unknown) => {
-    if (!mayBeRefused || (await codeOf(Promise.reject(error))) !== 'E_FENCED') throw error;
-  });
-  const stopped = () => Promise.race([served.then(() => 'ended' as const), database.stopped]);
-  return {
-    database,
-    node: () => node,
-    stopped,
-    isResumed: false,
-    async ended() {
-      const how = await stopped();
-      if (how === 'late' && node !== undefined) await served;
-      await database.settled();
-      await database.sendEcho();
-      database.kill();
-      await other.end();
-      return { statements: database.statements };
-    },
+  const lived = beginLife(database, planned.owner, () => node !== undefined, serve);
+  const ended = async () => {
+    const statements = await lived.ended();
+    await other.end();
+    return statements;
   };
+  return { ...lived, ended, node: () => node, isResumed: false };
 }
 
-async function serveRound(client: Client, node: SimulatedNode, other: AcceptingNode, round: number): Promise<void> {
+async function serveRound(
+  acknowledged: Set<string>,
+  node: SimulatedNode,
+  other: AcceptingNode,
+  round: number,
+): Promise<void> {
   const send = async (id: string, accept: (event: AgentEvent) => Promise<unknown>) => {
-    if (client.acknowledged.has(id)) return;
+    if (acknowledged.has(id)) return;
     await accept(simpleEvent(id));
-    client.acknowledged.add(id);
+    acknowledged.add(id);
   };
   const atOwner = (number: number) =>
     send(`e${4 * (3 * round + number)}`, (event) => node.orchestrator.accept(instance, event));
@@ -193,20 +153,19 @@ interface InputRow extends Readonly<Record<string, unknown>> {
   readonly event_id: string;
 }
 
-async function check({ real, swarm, client }: Stage): Promise<void> {
+async function check({ real, swarm, acknowledged }: Stage): Promise<void> {
   const rows = await real.query<InputRow>('select event_id from gdn_inbox where swarm = $1 order by seq', [swarm]);
   const numbered = rows.map(({ event_id: id }) => id);
   const turns: string[] = [];
   for await (const { turnId } of readersOf(real, swarm).history.archive(instance)) turns.push(turnId.slice(5));
   if (turns.join() !== numbered.join()) throw new Error(`the input ${numbered.join()} was handled as ${turns.join()}`);
-  const lost = [...client.acknowledged].filter((id) => !numbered.includes(id));
-  if (lost.length > 0 || client.acknowledged.size !== 6 * ROUNDS) throw new Error(`lost ${lost.join()}`);
+  const lost = [...acknowledged].filter((id) => !numbered.includes(id));
+  if (lost.length > 0 || acknowledged.size !== 6 * ROUNDS) throw new Error(`lost ${lost.join()}`);
   await checkCounts(real, swarm);
 }
 
 /** A turn of a later event changes nothing, whether it only begins or is committed by the same statement. */
-async function beginEarly({ real, swarm, client }: Stage): Promise<void> {
-  const { observed } = client;
+async function beginEarly({ real, swarm, observed }: Place): Promise<void> {
   const database = new SimulatedDatabase(real);
   const start = { database, swarm, name: 'node 1', observed, isReleasing: false };
   for (const [index, mostBytes] of [1, 256 * 1024].entries()) {

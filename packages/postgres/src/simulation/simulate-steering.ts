@@ -12,22 +12,16 @@ import {
   steered,
   type SteeredInput,
 } from '../../../runtime/src/workspace/simulation/steered-life.ts';
-import { type Database, openDatabase } from '../driver/database.ts';
 import { readersOf } from '../store/open-reader.ts';
+import { beginLife, type NodeLife } from './begin-life.ts';
 import { checkCounts, checkUntouched, endLeases, readRows, type SwarmRowTexts } from './read-rows.ts';
-import { runSeveral } from './run-several.ts';
-import { type Fault, faults, type PlannedFault, SimulatedDatabase } from './simulated-database.ts';
-import { joinSimulated, type Observed, type SimulatedNode } from './simulated-node.ts';
+import { listFaults, type Place, runTrials, type TrialsReport } from './run-trials.ts';
+import { type Fault, type PlannedFault, SimulatedDatabase } from './simulated-database.ts';
+import { joinSimulated, type SimulatedNode } from './simulated-node.ts';
 
-/** The number of points at a time. */
-const WIDTH = 6;
-
-interface Stage {
-  readonly real: Database;
-  readonly swarm: string;
+interface Stage extends Place {
   readonly inputs: readonly SteeredInput[];
   readonly acknowledged: string[];
-  readonly observed: Observed;
 }
 
 export interface SteeringToSimulate {
@@ -38,57 +32,46 @@ export interface SteeringToSimulate {
 }
 
 /** Returns the number of points, and the problems. */
-export async function simulateSteering(
+export function simulateSteering(
   address: string,
   { seeds, step = 1, isFirstEnough = false }: SteeringToSimulate,
-): Promise<{ points: number; problems: readonly string[] }> {
-  const real = openDatabase(address, { connections: WIDTH });
-  const run = crypto.randomUUID();
-  const problems: string[] = [];
-  let points = 0;
-  const attempt = (seed: number, name: string, action: (stage: Stage) => Promise<unknown>) => async () => {
-    points += 1;
-    const observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
-    const swarm = `${run}, seed ${seed}, ${name}`;
-    const stage = { real, swarm, inputs: makeSteeredInputs(seed), acknowledged: [], observed };
-    await action(stage).catch((error: unknown) => void problems.push(`seed ${seed}, ${name}: ${String(error)}`));
-    return !isFirstEnough || problems.length === 0;
-  };
-  try {
+): Promise<TrialsReport> {
+  return runTrials(address, { isFirstEnough }, async (tryAll) => {
     for (const seed of seeds) {
-      let counts = { statements: 0, calls: 0 };
-      await runSeveral(1, [
-        attempt(seed, 'no fault', async (stage) => {
-          counts = await begin(stage, 1, {}).ended();
-          await check(stage);
-        }),
-      ]);
-      const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-      const all = [
-        ...faults.flatMap((fault) =>
-          numbers(counts.statements).map((at) => ({ name: `${fault} ${at}`, planned: { fault: { at, fault } } })),
-        ),
-        ...numbers(counts.calls).map((at) => ({ name: `kill ${at}`, planned: { killAt: at } })),
+      const trial = (name: string, live: (stage: Stage) => Promise<unknown>) => ({
+        name: `seed ${seed}, ${name}`,
+        run: (place: Place) => live({ ...place, inputs: makeSteeredInputs(seed), acknowledged: [] }),
+      });
+      let statements = 0;
+      let calls = 0;
+      const measure = async (stage: Stage) => {
+        const life = begin(stage, 1, {});
+        statements = await life.ended();
+        calls = life.calls();
+        await check(stage);
+      };
+      if (!(await tryAll([trial('no fault', measure)]))) return;
+      const all: readonly Planned[] = [
+        ...listFaults(statements).map((fault) => ({ fault })),
+        ...Array.from({ length: calls }, (_, index) => ({ killAt: index + 1 })),
       ];
       const chosen = all.filter((_, index) => index % step === seed % step);
-      await runSeveral(
-        WIDTH,
-        chosen.map(({ name, planned }, index) =>
-          attempt(seed, name, (stage) => breakTwice(stage, planned, seededRandom(seed, index))),
-        ),
+      const trials = chosen.map((planned, index) =>
+        trial(nameOf(planned), (stage) => breakTwice(stage, planned, seededRandom(seed, index))),
       );
-      if (isFirstEnough && problems.length > 0) break;
+      if (!(await tryAll(trials))) return;
     }
-  } finally {
-    await real.close();
-  }
-  return { points, problems };
+  });
 }
 
 interface Planned {
   readonly fault?: PlannedFault;
   /** The call to its log at which the agent process is killed. */
   readonly killAt?: number;
+}
+
+function nameOf({ fault, killAt }: Planned): string {
+  return fault === undefined ? `kill ${killAt}` : `${fault.fault} ${fault.at}`;
 }
 
 async function breakTwice(stage: Stage, planned: Planned, random: Random): Promise<void> {
@@ -120,13 +103,10 @@ function withoutNew(rows: SwarmRowTexts): SwarmRowTexts {
   return { ...rows, owned: rows.owned.filter((row) => !row.startsWith('(instance,coder,default,,0,')) };
 }
 
-interface Life {
-  readonly database: SimulatedDatabase;
+interface Life extends NodeLife {
   readonly node: () => SimulatedNode | undefined;
-  /** Resolves when the node ends, dies or is late. */
-  readonly stopped: () => Promise<'ended' | 'dead' | 'late'>;
-  /** Waits for the end or the death of the node. Returns its statements, and the calls of its agent. */
-  readonly ended: () => Promise<{ statements: number; calls: number }>;
+  /** The number of calls of its agents to their log. */
+  readonly calls: () => number;
 }
 
 function begin(stage: Stage, life: number, { fault, killAt = 0 }: Planned): Life {
@@ -150,27 +130,13 @@ function begin(stage: Stage, life: number, { fault, killAt = 0 }: Planned): Life
       if (how === 'lived') return agent.turns.close();
     }
   };
-  // The echo of a claim raises the epoch, so that the node has to claim again. The next life does. A late node is refused.
-  const mayBeRefused = fault?.fault === 'echo' || fault?.fault === 'late';
-  const served = serve().catch((error: unknown) => {
-    // A write that was refused stops the writer: its next write gets another code.
-    const refused = GoondanError.is(error) && error.code === 'E_STORE_WRITE' ? error.cause : error;
-    if (!mayBeRefused || !GoondanError.is(refused) || refused.code !== 'E_FENCED') throw error;
-  });
-  const stopped = () => Promise.race([served.then(() => 'ended' as const), database.stopped]);
-  return {
-    database,
-    node: () => node,
-    stopped,
-    async ended() {
-      const how = await stopped();
-      if (how === 'late' && node !== undefined) await served;
-      await database.settled();
-      await database.sendEcho();
-      database.kill();
-      return { statements: database.statements, calls };
-    },
-  };
+  const serveOrRefuse = () =>
+    serve().catch((error: unknown) => {
+      // A write that was refused stops the writer: its next write gets another code.
+      throw GoondanError.is(error) && error.code === 'E_STORE_WRITE' ? error.cause : error;
+    });
+  const lived = beginLife(database, fault, () => node !== undefined, serveOrRefuse);
+  return { ...lived, node: () => node, calls: () => calls };
 }
 
 async function check({ real, swarm, inputs }: Stage): Promise<void> {
