@@ -23,7 +23,7 @@ export interface Claim {
 
 /** A counter whose limit is raised. */
 export interface RaisedCounter extends Pick<Claim, 'counter' | 'window'> {
-  /** The day since 1970 whose limit is raised; absent for windows that are no day. */
+  /** The day since 1970 whose limit is raised; absent for other windows. */
   readonly day?: number;
 }
 

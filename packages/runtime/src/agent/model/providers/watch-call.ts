@@ -1,7 +1,7 @@
 /**
  * Watches one model call. The call ends when the caller's signal aborts, when no byte arrives for too long, when the
- * total time is over, or when the answer has too many bytes. In each case the HTTP request is aborted. The bytes are watched inside `fetch`, so that a
- * provider's pings count too.
+ * total time is over, or when the answer has too many bytes. In each case the HTTP request is aborted. The bytes are
+ * watched inside `fetch`, so that a provider's pings count too.
  */
 import { GoondanError } from '@goondan/types';
 import { readField } from '../../../json/read-field.ts';
