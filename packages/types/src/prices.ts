@@ -53,7 +53,7 @@ export function priceOf(usage: TokenUsage, price: ModelPrice): number | undefine
   const { cachedInputTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: reasoned = 0 } = usage;
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = output } = price;
   if (missingPrices(usage, price).length > 0) return undefined;
-  // A provider may report parts that are larger than their whole, and no call earns money.
+  // The ledger may have parts that are larger than their whole, and no call earns money.
   const plain = Math.max(0, usage.inputTokens - read - written);
   const said = Math.max(0, usage.outputTokens - reasoned);
   const asked = plain * input + read * cacheRead + written * cacheWrite;

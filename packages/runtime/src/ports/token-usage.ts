@@ -11,27 +11,23 @@ const optionalCounts = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningToken
 const MOST_TOKENS = 1e12;
 
 /**
- * Makes the counts of a reply whole numbers from 0, because wrong counts must not undo limits and sums. Parts are not more
- * than their whole. Returns `NO_USAGE`, as for a reply without counts, if a count cannot be believed.
+ * Makes the counts of a reply whole numbers from 0, because wrong counts must not undo limits and sums. The whole is not less
+ * than its parts: some servers leave reasoning or cached tokens out of it. Returns `NO_USAGE`, as for a reply without
+ * counts, if a count cannot be believed.
  */
 export function soundUsage(usage: TokenUsage): TokenUsage {
   const { inputTokens, outputTokens, totalTokens } = usage;
   if (![inputTokens, outputTokens, totalTokens].every(isCredible)) return NO_USAGE;
-  const input = toCount(inputTokens);
-  const output = toCount(outputTokens);
-  const sound: TokenUsage = {
-    inputTokens: input,
-    outputTokens: output,
-    totalTokens: Math.max(toCount(totalTokens), input + output),
-  };
-  const left = { cachedInputTokens: input, cacheWriteTokens: input, reasoningTokens: output };
+  const parts: Partial<TokenUsage> = {};
   for (const name of optionalCounts) {
     const count = usage[name];
-    if (!isCredible(count)) continue;
-    sound[name] = Math.min(toCount(count), left[name]);
-    if (name === 'cachedInputTokens') left.cacheWriteTokens -= sound[name];
+    if (isCredible(count)) parts[name] = toCount(count);
   }
-  return sound;
+  const { cachedInputTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: reasoned = 0 } = parts;
+  const input = Math.max(toCount(inputTokens), read + written);
+  const output = Math.max(toCount(outputTokens), reasoned);
+  const total = Math.max(toCount(totalTokens), input + output);
+  return { ...parts, inputTokens: input, outputTokens: output, totalTokens: total };
 }
 
 function isCredible(count: unknown): count is number {
