@@ -10,6 +10,7 @@ test.each([
   ['of the params of the Model', {}, { params: { ...enabled, maxTokens } }, 8_100],
   ['of the options of the Model', { maxTokens }, { options: enabled }, 8_100],
   ['without a number', { ...thinking({ type: 'enabled' }), maxTokens }, {}, 1_124],
+  ['of a wrong number', { ...thinking({ type: 'enabled', budgetTokens: -1e9 }), maxTokens }, {}, 1_124],
   ['that the call switches off', { ...thinking({ type: 'disabled' }), maxTokens }, { options: enabled }, 100],
   ['of a model without such a sum', { ...enabled, maxTokens }, { provider: 'openai' }, 100],
 ])('Y-04 the most tokens of an answer have the thinking %s', (_, params, spec, most) => {
@@ -20,4 +21,12 @@ test.each([
 
 test('Y-04 thinking is no maximum of an answer', () => {
   expect(mostOutputOf({ provider: 'anthropic', model: 'm' }, enabled, undefined)).toBeUndefined();
+});
+
+test.each([-1, NaN, Infinity, 0.5])('Y-04 %p is not a maximum of an answer, so the price file has it', (wrong) => {
+  const cited = { source: 'https://example.org', date: '2026-11-17' };
+  const price = { provider: 'openai', model: 'm', input: 1, output: 1, maxOutputTokens: 50, ...cited };
+  const prices = { currency: 'USD', models: [price] };
+  expect(mostTextOf(price, { maxTokens: wrong }, prices)).toBe(50);
+  expect(mostTextOf(price, { maxTokens: wrong }, undefined)).toBeUndefined();
 });

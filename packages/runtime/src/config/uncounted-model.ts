@@ -59,15 +59,15 @@ export function mostOutputOf(
   return most === undefined ? undefined : most + thinkingOf(spec, params);
 }
 
-/** Returns the maximum of an answer as it is sent to the provider. */
+/** Returns the maximum of an answer as it is sent to the provider. Some servers take -1 for an answer of any length. */
 export function mostTextOf(
   spec: PricedModel | undefined,
   params: AnswerParams,
   prices: Prices | undefined,
 ): number | undefined {
   const own = params.maxTokens ?? spec?.params?.maxTokens;
-  if (own !== undefined || spec === undefined || prices === undefined) return own;
-  return findPrice(prices, spec)?.maxOutputTokens;
+  if (isCount(own)) return own;
+  return spec && prices && findPrice(prices, spec)?.maxOutputTokens;
 }
 
 /** Returns the tokens for thinking, which the package of Anthropic adds to the maximum of the answer. */
@@ -77,8 +77,13 @@ function thinkingOf(spec: PricedModel | undefined, params: AnswerParams): number
   const sources = [params, spec.params, spec.options];
   const found = sources.map(readThinking).find((thinking) => thinking !== undefined);
   if (!isPlainObject(found) || found['type'] !== 'enabled') return 0;
-  const { budgetTokens = USUAL_THINKING } = found;
-  return typeof budgetTokens === 'number' ? budgetTokens : USUAL_THINKING;
+  const { budgetTokens } = found;
+  return isCount(budgetTokens) ? budgetTokens : USUAL_THINKING;
+}
+
+/** Returns false for a negative number, too: with it, every call would fit into a budget. */
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function readThinking(source: object | undefined): unknown {

@@ -188,9 +188,13 @@ describe('Y-04 a layer with a budget of tokens', () => {
     expect((amounts[1] ?? 0) - (amounts[0] ?? 0)).toBeGreaterThan(4_000);
   });
 
-  test('refuses a call that has lost the maximum of its answer', async () => {
+  test.each([
+    ['that has lost', { temperature: 0 }],
+    ['with -1 as', { maxTokens: -1 }],
+    ['with no number as', { maxTokens: NaN }],
+  ])('refuses a call %s the maximum of its answer', async (_, params) => {
     const { amounts, error } = await run(['changing', 'inner'], (ctx) => {
-      ctx.params = { temperature: 0 };
+      ctx.params = params;
     });
     expect([amounts, error?.code]).toEqual([[], 'E_BUDGET_UNBOUNDED']);
     expect(error?.message).toContain('an answer of Model/m may be as long as the model allows');
