@@ -485,6 +485,7 @@ describe('a rejected frame', () => {
     ['{"type":"constructor"}', 'A frame "constructor" is malformed: type is "constructor", not one of ready,'],
     ['{"type":"pong","n":-1}', 'A frame "pong" is malformed: n is -1, not a whole number of at least 0.'],
     ['{"type":"pong","n":1e999}', 'A frame "pong" is malformed: n is Infinity, not a whole number of at least 0.'],
+    ['{"type":"counters.settled","id":"a","amounts":[1,-0.5]}', 'amounts[1] is -0.5, not a number of at least 0'],
     ['{"type":"start.failed","error":{"code":"E_MINE","message":""}}', 'error.code is not a code of the catalogue'],
     ['{"type":"call","callId":"1","kind":"order"}', 'kind is "order", not one of request, send'],
     [JSON.stringify({ ...fromAgent['turn.done'][0], result: { turnId: 1 } }), 'result.turnId is 1, not a text'],

@@ -6,6 +6,7 @@ import { middlewareKinds } from '../ports/middleware-kinds.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
 import { frameError } from './check/frame-error.ts';
 import {
+  amount,
   type Check,
   count,
   date,
@@ -164,7 +165,7 @@ const callClaim = object({
   scope: oneOf('turn', 'conversation', 'agent', 'swarm'),
   counter: name,
   window: oneOf('ever', 'day', 'minute', 'call'),
-  amount: number,
+  amount,
   limit: number,
   isSoft: optional(flag),
 });
@@ -267,7 +268,7 @@ export const checkFromAgent = oneByField('type', {
   /** The agent no longer waits for this answer. A reservation that is made all the same is released. */
   'counters.withdrawn': () => ({ callId: name }),
   /** The call of a reservation has ended. `amounts`: the real amount of each claim; absent if the call was not made. */
-  'counters.settled': () => ({ id: name, amounts: optional(listOf(number)) }),
+  'counters.settled': () => ({ id: name, amounts: optional(listOf(amount)) }),
   /** The parts of a change are loaded and registered, and wait for `change.swap` or `change.drop`. */
   'change.ready': () => ({ change: count }),
   /** The change cannot be made. The process has dropped its new parts and runs as before. */

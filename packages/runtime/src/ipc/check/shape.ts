@@ -57,6 +57,13 @@ export const number: Check<number> = (value) => {
   return value;
 };
 
+/** A number from 0 on, also a fraction. */
+export const amount: Check<number> = (value) => {
+  const checked = number(value);
+  if (checked < 0) throw new ShapeError(`is ${checked}, not a number of at least 0`);
+  return checked;
+};
+
 /**
  * The only check for dates. A date is a `Date` before it is sent and after it is received, and ISO 8601 text in the
  * frame.
