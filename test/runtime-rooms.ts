@@ -15,6 +15,7 @@ export const sharedRooms: readonly string[] = [
   'messages',
   'trace',
   'usage',
+  'questions',
   'ipc',
   'workspace',
   'store',

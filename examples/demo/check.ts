@@ -98,7 +98,8 @@ async function answer(swarm: Swarm, input: string, decision?: 'approve' | 'deny'
   const watch = await swarm.watch({ types: ['question'] }, (notice) => {
     if (notice.type !== 'question' || notice.state !== 'asked') return;
     assert(decision);
-    void swarm[decision]({ id: notice.question.id });
+    const given = decision === 'approve' ? 'approved' : 'denied';
+    void swarm.answer({ id: notice.question.id, decision: given, by: 'alice' });
   });
   const { result } = await swarm.ask({ input });
   watch.end();

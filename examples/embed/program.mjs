@@ -10,7 +10,7 @@ const swarm = await startSwarm({
 await swarm.watch({ types: ['question'], soFar: true }, ({ state, question }) => {
   if (state !== 'asked') return;
   console.log(`${question.toolName} ${JSON.stringify(question.args)}: approved`);
-  swarm.approve({ id: question.id, by: 'the program' }).catch(console.error);
+  swarm.answer({ id: question.id, by: 'the program', decision: 'approved' }).catch(console.error);
 });
 
 const { result } = await swarm.ask(

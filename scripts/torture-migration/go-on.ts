@@ -48,8 +48,10 @@ async function answerQuestions({ swarm }: Served, { questions }: Written): Promi
     const same = asked.find((each) => each.id === id);
     if (JSON.stringify(same) !== JSON.stringify({ id, ...rest }))
       problems.push(`approval ${id}: before ${JSON.stringify(rest)}, after ${JSON.stringify(same)}`);
-    const isDecided = await (index === 0 ? swarm.deny({ id }) : swarm.approve({ id }));
-    if (!isDecided) problems.push(`approval ${id} cannot be decided`);
+    const decision = index === 0 ? 'denied' : 'approved';
+    await swarm.answer({ id, decision, by: 'ann' }).catch((error: unknown) => {
+      problems.push(`question ${id} cannot be answered: ${String(error)}`);
+    });
   }
   return asked.length === questions.length ? problems : [...problems, `${asked.length} questions`];
 }

@@ -17,6 +17,7 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 import { testInProof } from '../samples.ts';
+import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(90_000);
@@ -127,10 +128,12 @@ describe('an approval', () => {
     });
     await until('the question is heard', async () => heard.length > 0);
     expect(heard).toEqual([`asked ${question?.id ?? ''}`]);
-    expect(await another.approve({ id: question?.id ?? '', by: 'ann' })).toBe(true);
+    await another.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
-    expect(await another.approve({ id: question?.id ?? '' })).toBe(false);
+    expect(
+      await rejectionOf(another.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' })),
+    ).toMatchObject({ code: 'E_QUESTION_ENDED' });
     expect(await control.questions()).toEqual([]);
   });
 
@@ -138,7 +141,7 @@ describe('an approval', () => {
     const control = await start();
     const turn = control.ask({ input: 'put a book' });
     const [question] = await asked(control);
-    expect(await control.deny({ id: question?.id ?? '', note: 'The shelf is full.' })).toBe(true);
+    await control.answer({ id: question?.id ?? '', note: 'The shelf is full.', decision: 'denied', by: 'ann' });
     expect(textOfEnd(await turn)).toBe(
       'Put E_APPROVAL_DENIED: A person denied this call of "shelf__put". They say: The shelf is full.',
     );
@@ -154,7 +157,7 @@ describe('an approval', () => {
     const control = await start();
     const turn = control.ask({ input: 'twice a book' });
     const [first] = await asked(control);
-    await control.approve({ id: first?.id ?? '' });
+    await control.answer({ id: first?.id ?? '', decision: 'approved', by: 'ann' });
     const [second] = await until('the second is asked about', async () => {
       const questions = await control.questions();
       return questions[0]?.id !== first?.id && questions.length === 1 && questions;
@@ -162,13 +165,13 @@ describe('an approval', () => {
     expect([first?.toolCallId, second?.toolCallId]).toEqual(['call_1', 'call_2']);
     expect(first?.digest).toBe(second?.digest ?? '');
     expect(runs()).toHaveLength(1);
-    await control.deny({ id: second?.id ?? '' });
+    await control.answer({ id: second?.id ?? '', decision: 'denied', by: 'ann' });
     await turn;
     expect(runs()).toHaveLength(1);
     const another = control.ask({ input: 'put a lamp' });
     const [third] = await asked(control);
     expect(third?.digest).not.toBe(first?.digest ?? '');
-    await control.deny({ id: third?.id ?? '' });
+    await control.answer({ id: third?.id ?? '', decision: 'denied', by: 'ann' });
     await another;
     expect(runs()).toHaveLength(1);
   });
@@ -188,7 +191,7 @@ describe('an approval', () => {
     const turn = control.ask({ id: 'e1', input: 'put a book' });
     const [question] = await asked(control);
     expect((await control.status()).instances).toMatchObject([{ agent: 'keeper', status: 'working', questions: 1 }]);
-    await control.approve({ id: question?.id ?? '', by: 'ann' });
+    await control.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
     await turn;
     const about = { type: 'question', question: { ...book, id: question?.id, eventId: 'e1' } };
     expect(notices).toMatchObject([
@@ -205,7 +208,9 @@ describe('an approval', () => {
     expect(await control.cancel({ eventId: 'e1' })).toBe(true);
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(await control.questions()).toEqual([]);
-    expect(await control.approve({ id: question?.id ?? '' })).toBe(false);
+    expect(
+      await rejectionOf(control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' })),
+    ).toMatchObject({ code: 'E_QUESTION_ENDED' });
     expect(runs()).toEqual([]);
   });
 });
@@ -223,7 +228,7 @@ describe('in between', () => {
         pid = await anotherProcess(control, pid);
         expect(await control.questions()).toEqual(question === undefined ? [] : [question]);
       }
-      await control.approve({ id: question?.id ?? '' });
+      await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
       expect(textOfEnd(await turn)).toBe('Put a book: ');
       expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
     },
@@ -236,7 +241,7 @@ describe('in between', () => {
     await first.kill();
     const control = await start();
     expect(await control.questions()).toEqual(question === undefined ? [] : [question]);
-    expect(await control.approve({ id: question?.id ?? '' })).toBe(true);
+    await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
@@ -247,7 +252,7 @@ describe('in between', () => {
     const [question] = await asked(first.control);
     // The stopped process cannot receive the answer, and is killed together with the orchestrator.
     process.kill((await pidOf(first.control)) ?? 0, 'SIGSTOP');
-    expect(await first.control.approve({ id: question?.id ?? '' })).toBe(true);
+    await first.control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     await first.kill();
     expect(runs()).toEqual([]);
     const control = await start();
@@ -279,7 +284,7 @@ describe('in between', () => {
       await control.stop();
     }
     const control = await start({ policy: { crashesBeforeDeadLetter } });
-    await control.approve({ id: question?.id ?? '' });
+    await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
     expect(runs()).toHaveLength(1);
   });
@@ -293,7 +298,7 @@ describe('in between', () => {
     await anotherProcess(control, before);
     expect(await control.questions()).toEqual(question === undefined ? [] : [question]);
     expect((await control.status()).instances[0]?.crashes).toBe(0);
-    await control.approve({ id: question?.id ?? '' });
+    await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     expect(runs()).toHaveLength(1);
   });
@@ -308,8 +313,10 @@ describe('in between', () => {
       return questions[0] !== undefined && questions[0].id !== question?.id && questions;
     });
     expect(again).toMatchObject(book);
-    expect(await control.approve({ id: question?.id ?? '' })).toBe(false);
-    await control.deny({ id: again?.id ?? '' });
+    expect(
+      await rejectionOf(control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' })),
+    ).toMatchObject({ code: 'E_QUESTION_ENDED' });
+    await control.answer({ id: again?.id ?? '', decision: 'denied', by: 'ann' });
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toContain('E_APPROVAL_DENIED');
     expect(runs()).toEqual([]);
   });
@@ -323,7 +330,7 @@ describe('agents that wait for an agent that waits for a person', () => {
     const turn = control.ask({ agent: 'boss', input: 'have a book' });
     const [question] = await asked(control);
     await Bun.sleep(3_000);
-    await control.approve({ id: question?.id ?? '' });
+    await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     expect(textOfEnd(await turn)).toBe('The keeper says: Put a book: ');
   });
 
@@ -342,7 +349,7 @@ describe('agents that wait for an agent that waits for a person', () => {
     await first.stop();
     const control = await start(impatient);
     await Bun.sleep(2_000);
-    expect(await control.approve({ id: question?.id ?? '' })).toBe(true);
+    await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     expect(textOfEnd(await control.ask({ id: 'e1', agent: 'boss' }))).toBe('The keeper says: Put a book: ');
     expect(runs()).toHaveLength(1);
   });
@@ -361,7 +368,7 @@ describe('with more instances than processes', () => {
     }
     const waiting = await control.questions();
     expect(waiting.map(({ args }) => args)).toEqual([{ what: 'a book' }, { what: 'a lamp' }]);
-    for (const { id } of waiting) expect(await control.approve({ id })).toBe(true);
+    for (const { id } of waiting) await control.answer({ id, decision: 'approved', by: 'ann' });
     expect(textOfEnd(await asking)).toBe('Put a book: ');
     expect(textOfEnd(await through)).toBe('The keeper says: Put a lamp: ');
     expect(runs()).toHaveLength(2);
@@ -377,7 +384,7 @@ describe('with more instances than processes', () => {
     expect(await control.cancel({ instanceKey: 'one', eventId: 'e1' })).toBe(true);
     expect((await asking).result.error?.code).toBe('E_CANCELLED');
     const [left] = await asked(control);
-    await control.deny({ id: left?.id ?? '' });
+    await control.answer({ id: left?.id ?? '', decision: 'denied', by: 'ann' });
     expect(textOfEnd(await busy)).toContain('E_APPROVAL_DENIED');
   });
 });
@@ -402,7 +409,7 @@ describe('code of a bundle', () => {
     expect(textOfEnd(await control.ask({ agent: 'boss', input: 'hello', metadata }))).toContain('The keeper says');
     expect(await control.questions()).toEqual(question === undefined ? [] : [question]);
     expect(runs()).toEqual([]);
-    await control.deny({ id });
+    await control.answer({ id, decision: 'denied', by: 'ann' });
     expect(textOfEnd(await turn)).toContain('E_APPROVAL_DENIED');
   });
 
@@ -430,7 +437,7 @@ describe('the files on disk', () => {
     const file = join(folder, 'state/workspaces', workspace, 'approvals.jsonl');
     expect(readFileSync(file, 'utf8')).not.toContain(secret);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await control.approve({ id: question?.id ?? '' });
+    await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     await turn;
     // The model saw only the masked secret, so it could not pass the secret to the tool.
     expect(runs()).toMatchObject([{ input: { what: '***' } }]);

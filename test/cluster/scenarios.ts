@@ -71,7 +71,7 @@ export function describeEnd({ result }: TurnEnd): string {
 /** A call waits for a person, who answers at another node. One call is approved, one denied. */
 async function approval(cluster: Cluster): Promise<readonly unknown[]> {
   const seen: unknown[] = [];
-  for (const [index, answer] of (['approve', 'deny'] as const).entries()) {
+  for (const [index, answer] of (['approved', 'denied'] as const).entries()) {
     const id = `approval-${index + 1}`;
     const asked = say(cluster.at(index), id, { agent: 'keeper', instanceKey: 'approval', input: `once ${id}` });
     const other = cluster.at(index + 1);
@@ -79,7 +79,8 @@ async function approval(cluster: Cluster): Promise<readonly unknown[]> {
       const calls = await other.questions();
       return calls.find(({ eventId }) => eventId === id);
     });
-    seen.push(waiting.toolName, await other[answer]({ id: waiting.id, by: 'Ada', note: 'I looked.' }), await asked);
+    await other.answer({ id: waiting.id, decision: answer, by: 'Ada', note: 'I looked.' });
+    seen.push(waiting.toolName, await asked);
   }
   return seen;
 }

@@ -111,7 +111,7 @@ describe('Y-04 a breach that asks', () => {
     });
     expect(provider.requests.length).toBe(2);
     // One answer counts for all of them: two go on, and the other six ask for the next portion.
-    expect(await swarm.approve({ id: question?.id ?? '', by: 'ann' })).toBe(true);
+    await swarm.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
     await until('six turns ask again', async () => {
       const asked = await open();
       return asked.length === 6 && asked.every(({ args }) => args['to'] === 6);
@@ -119,7 +119,7 @@ describe('Y-04 a breach that asks', () => {
     expect(provider.requests.length).toBe(4);
 
     const [next] = await open();
-    expect(await swarm.deny({ id: next?.id ?? '', by: 'ann', note: 'Enough.' })).toBe(true);
+    await swarm.answer({ id: next?.id ?? '', by: 'ann', note: 'Enough.', decision: 'denied' });
     const codes = codesOf(await turns);
     expect(codes.filter((code) => code === 'answered').length).toBe(4);
     expect(codes.filter((code) => code === 'E_BUDGET_EXCEEDED').length).toBe(6);
@@ -135,7 +135,7 @@ describe('Y-04 a breach that asks', () => {
     await running.startAgain();
     const [question] = await running.swarm.questions();
     expect(question).toMatchObject({ agent: 'c', kind: 'budget' });
-    expect(await running.swarm.approve({ id: question?.id ?? '' })).toBe(true);
+    await running.swarm.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
     await until('the turn went on', () => provider.requests.length === 3);
     await until('the turn has ended', async () => {
       const { instances } = await running.swarm.status();

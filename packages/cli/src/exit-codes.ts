@@ -30,7 +30,11 @@ export function exitCodeOf(code: string | undefined): ExitCode {
 const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_AGENT_UNKNOWN: exitCodes.setup,
   E_APPROVAL_BELOW_AGENT: exitCodes.setup,
-  E_APPROVAL_UNKNOWN: exitCodes.setup,
+  E_QUESTION_CHANGED: exitCodes.setup,
+  E_QUESTION_ENDED: exitCodes.setup,
+  E_QUESTION_FORBIDDEN: exitCodes.setup,
+  E_QUESTION_REPLY: exitCodes.setup,
+  E_QUESTION_UNKNOWN: exitCodes.setup,
   E_BACKUP_FOLDER: exitCodes.setup,
   E_BACKUP_FORMAT: exitCodes.setup,
   E_BUNDLE_INVALID: exitCodes.invalid,

@@ -153,6 +153,7 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
       key: 'k',
       toolCallId: 'c',
       toolName: 'bash',
+      kind: 'call' as const,
       args: {},
       digest: 'd',
       reason: 'r',

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/types';
 import { connectSwarm } from './control/connect-swarm.ts';
-import type { QuestionSummary, Swarm } from './control/swarm.ts';
+import type { Swarm } from './control/swarm.ts';
+import type { QuestionSummary } from './questions/question-record.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm } from './start-swarm.ts';
 import { openChangesets } from './workspace/changesets/open-changesets.ts';
@@ -120,7 +121,7 @@ describe('an agent that changes its own swarm', () => {
     for (;;) {
       const [question] = await person.questions();
       if (question !== undefined) {
-        await person.approve({ id: question.id, by: 'ann' });
+        await person.answer({ id: question.id, by: 'ann', decision: 'approved' });
         return question;
       }
       await Bun.sleep(10);

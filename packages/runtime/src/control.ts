@@ -22,3 +22,7 @@ export type { DeletedInstance, DeleteOptions } from './workspace/journal/journal
 export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
 export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
 export type { ForkOrigin } from './workspace/records/metadata.ts';
+export type { GrantRevocation, GrantSummary } from './questions/grant-summary.ts';
+export type { Asking, QuestionKind } from './questions/question-record.ts';
+export { type FormField, readForm } from './questions/read-form.ts';
+export { type AnswerableQuestion, findReplyProblem } from './questions/check-reply.ts';

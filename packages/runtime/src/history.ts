@@ -21,7 +21,7 @@ export { type CallPrompt, type PromptsQuestion, readPrompts, type TurnPrompts } 
 export { replayRecording } from './replay-recording.ts';
 export { openStoreReader } from './store/files/open-store-reader.ts';
 export type { Answers, LeftAnswer } from './store/answers.ts';
-export type { AnsweredQuestion, QuestionStore } from './store/question-store.ts';
+export type { QuestionStore } from './store/question-store.ts';
 export type {
   BundleOfNode,
   ClusterNode,
@@ -96,7 +96,8 @@ export {
 } from './workspace/history/read-history.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
-export type { QuestionRecord } from './workspace/questions/question-record.ts';
+export { readRecord } from './questions/question-record.ts';
+export type { AnsweredQuestion, QuestionRecord } from './questions/question-record.ts';
 export type { Accepted } from './workspace/inbox/open-inbox.ts';
 export type { InboxEntry } from './workspace/inbox/inbox-line.ts';
 export type { InstanceSummary } from './workspace/journal/read-summary.ts';

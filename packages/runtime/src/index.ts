@@ -11,8 +11,6 @@ export type { SwarmPlan } from './config/swarm-plan.ts';
 export { connectSwarm } from './control/connect-swarm.ts';
 export type {
   Acceptance,
-  QuestionReply,
-  QuestionSummary,
   AskOptions,
   Delivery,
   InstanceAddress,
@@ -24,6 +22,8 @@ export type {
   TurnEnd,
   WatchFilter,
 } from './control/swarm.ts';
+export type { QuestionReply } from './questions/check-reply.ts';
+export type { QuestionSummary } from './questions/question-record.ts';
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { LogLine } from './ports/log-line.ts';
 export type { TurnOutcome } from './ports/turn-outcome.ts';

@@ -356,7 +356,7 @@ describe('the conversations of a shared process', () => {
     expect((await shop.ask('c')).said).toBe('text_response');
     process.kill((await shop.instances())[0]?.pid ?? 0, 'SIGKILL');
     await until(async () => (await shop.instances()).filter(({ status }) => status === 'working').length === 2);
-    for (const { id } of await shop.swarm.questions()) await shop.swarm.approve({ id });
+    for (const { id } of await shop.swarm.questions()) await shop.swarm.answer({ id, decision: 'approved', by: 'ann' });
     expect((await Promise.all(asked)).map(({ said }) => said)).toEqual(['text_response', 'text_response']);
     expect(shop.read('effects').toSorted()).toEqual(['a', 'b']);
   });

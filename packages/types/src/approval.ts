@@ -1,5 +1,7 @@
 /** Lets a person approve tool calls. Bundle code cannot answer an approval request. */
 
+import type { JsonObject } from './json.ts';
+
 export interface ApprovalRequest {
   /** The reason for asking, shown to the person. At most 1000 characters. */
   reason: string;
@@ -16,6 +18,10 @@ export interface ApprovalOutcome {
   readonly by?: string;
   /** The comment of the person who decided. */
   readonly note?: string;
+  /**
+   * The arguments as the person edited them. The call already has them: `ctx.args` of this layer and of all inner layers.
+   */
+  readonly args?: JsonObject;
 }
 
 /**

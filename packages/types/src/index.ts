@@ -1,6 +1,7 @@
 export * from './agent-event.ts';
 export * from './agents-api.ts';
 export * from './approval.ts';
+export * from './question.ts';
 export * from './budget.ts';
 export * from './bundle-api.ts';
 export * from './code-place.ts';

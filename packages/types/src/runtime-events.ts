@@ -104,7 +104,7 @@ export interface ToolFailed extends ToolCalled {
 export interface ApprovalAsked extends ToolCalled {
   reason: string;
 }
-export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
+export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note' | 'args'> {}
 
 /** A model call waits for a limit of its model. */
 export interface LimitReached extends SpanFields {

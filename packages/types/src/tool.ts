@@ -3,6 +3,7 @@ import type { AgentsApi } from './agents-api.ts';
 import type { BundleApi } from './bundle-api.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Message } from './message.ts';
+import type { PersonApi } from './question.ts';
 import type { ExecutionContext } from './turn.ts';
 
 /**
@@ -83,6 +84,8 @@ export interface ToolContext extends ExecutionContext {
   /** Aborts when the turn is cancelled or the call exceeds its deadline. Pass it to everything that you await. */
   readonly signal: AbortSignal;
   readonly agents: AgentsApi;
+  /** Asks a person for a filled form, or to open a page. */
+  readonly person: PersonApi;
   /** Changes the bundle of the swarm, within `Swarm.spec.policy.changes`. */
   readonly bundle: BundleApi;
   /**

@@ -67,7 +67,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
     const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const [{ id } = { id: '' }] = await swarm.questions();
-    expect(await swarm.approve({ id, by: 'ann' })).toBe(true);
+    await swarm.answer({ id, by: 'ann', decision: 'approved' });
     await terminal.see(`${id} no longer needs an answer: approved by ann.`);
     await terminal.see('Put: a cat');
     await terminal.see(/\n>\s*$/);

@@ -33,6 +33,7 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Ques
     },
     tell: (text) => chat.note(text),
     nameOfPerson: personName,
+    via: 'chat',
   });
 }
 

@@ -1,4 +1,3 @@
-import { GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
@@ -48,18 +47,18 @@ async function act(
   terminal: Terminal,
 ): Promise<Result> {
   if (id === undefined) return list(options, terminal);
-  const [{ reachSwarm }, { refuseAgents }, { personName }, { answerChangeset }] = await Promise.all([
+  const [{ reachSwarm }, { refuseAgents }, { personName }, { findQuestion }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../question/refuse-agents.ts'),
     import('../question/person-name.ts'),
-    import('../question/answer-changeset.ts'),
+    import('../question/find-question.ts'),
   ]);
   refuseAgents(what);
   const swarm = await reachSwarm(options);
-  const reply = { by: personName(), ...(note === undefined ? {} : { note }) };
-  const asked = (await swarm.questions()).find((each) => each.id === id);
-  const answered = (await swarm[what]({ id, ...reply })) || (await answerChangeset(swarm, what, id, reply));
-  if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `Nothing waits for approval under the id "${id}".`);
+  const asked = findQuestion(await swarm.questions(), id);
+  const decision = what === 'approve' ? 'approved' : 'denied';
+  const said = note === undefined ? {} : { note };
+  await swarm.answer({ id: asked?.id ?? id, decision, by: personName(), via: 'cli', ...said });
   const isBudget = asked?.kind === 'budget';
   return what === 'approve'
     ? {

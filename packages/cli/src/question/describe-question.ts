@@ -20,8 +20,8 @@ export function describeQuestion(question: QuestionSummary, colors: Colors, isWa
 
 /** Returns the first line of the description: id, agent, and the tool or the words for a change. */
 export function questionHead({ id, agent, instanceKey, kind, toolName }: QuestionSummary, colors: Colors): string {
-  const subjects = { change: 'a change of its bundle', budget: 'more of a budget' };
-  const subject = kind === undefined ? showText(toolName) : subjects[kind];
+  const subjects = { change: 'a change of its bundle', budget: 'more of a budget', form: 'a form', page: 'a page' };
+  const subject = kind === 'call' ? showText(toolName) : subjects[kind];
   return `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(subject)}`;
 }
 
@@ -41,7 +41,8 @@ export function questionLines(question: QuestionSummary, isWatched: boolean): re
 
 /** Returns the arguments of a tool call. The reason says everything about a budget. */
 function subjectLines(question: QuestionSummary): DiffLine[] {
-  return question.kind === 'budget' ? [] : [plain(showArguments(question))];
+  if (question.url !== undefined) return [plain(showText(question.url))];
+  return question.kind === 'budget' || question.kind === 'form' ? [] : [plain(showArguments(question))];
 }
 
 function changeLines({ files }: AskedChange): DiffLine[] {

@@ -14,6 +14,6 @@ test.each(['nope', 'not now', 'yes, but later', 'only on Monday '])('%p denies, 
 });
 
 test('the question says whether a tool call runs or the bundle changes', () => {
-  expect(promptOf({})).toBe('Let it run? [y/N, or a reason to deny it] ');
+  expect(promptOf({ kind: 'call' })).toBe('Let it run? [y/N, or a reason to deny it] ');
   expect(promptOf({ kind: 'change' })).toBe('Change the bundle? [y/N, or a reason to deny it] ');
 });

@@ -10,9 +10,16 @@ export interface PersonAnswer {
 
 /** Returns the question about a tool call, a change of a bundle, or a budget. */
 export function promptOf({ kind }: Pick<QuestionSummary, 'kind'>): string {
-  const questions = { change: 'Change the bundle?', budget: 'Raise the budget?' };
-  return `${kind === undefined ? 'Let it run?' : questions[kind]} [y/N, or a reason to deny it] `;
+  return `${prompts[kind]} [y/N, or a reason to deny it] `;
 }
+
+const prompts = {
+  call: 'Let it run?',
+  change: 'Change the bundle?',
+  budget: 'Raise the budget?',
+  form: 'Answer with an empty form?',
+  page: 'Have you opened the page?',
+};
 
 /** Yes approves. Everything else denies; a text other than no is the reason. */
 export function readPersonAnswer(text: string): PersonAnswer {

@@ -14,6 +14,7 @@ function call(id: string, agent = 'helper'): QuestionSummary {
     traceId: 't1',
     toolCallId: 'call_1',
     toolName: 'bash__exec',
+    kind: 'call',
     args: {},
     digest: 'd',
     reason: 'Why not?',
@@ -31,7 +32,7 @@ async function open(
   const told: string[] = [];
   let hear: (notice: SwarmNotice) => void = () => undefined;
   let isWatching = false;
-  const world = { fails: undefined as Error | undefined, isKnown: true };
+  const world = { fails: undefined as Error | undefined };
   const tell = (state: QuestionNotice['state'], question: QuestionSummary, outcome?: QuestionNotice['outcome']) =>
     hear({
       type: 'question',
@@ -40,20 +41,17 @@ async function open(
       question,
       ...(outcome === undefined ? {} : { outcome }),
     });
-  const give =
-    (what: string) =>
-    async ({ id, note }: QuestionReply) => {
-      if (world.fails !== undefined) throw world.fails;
-      given.push([what, id, note].filter((part) => part !== undefined).join(' '));
-      // As in a real swarm, watchers get the notice before the call that answers the question returns.
-      if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
-      return world.isKnown;
-    };
+  const answer = async ({ id, decision, note, digest, via }: QuestionReply) => {
+    if (world.fails !== undefined) throw world.fails;
+    if (digest !== 'd' || via !== 'cli') throw new Error('not the question that was shown');
+    given.push([decision, id, note].filter((part) => part !== undefined).join(' '));
+    // As in a real swarm, watchers get the notice before the call that answers the question returns.
+    tell('decided', call(id), { decision, by: 'me' });
+  };
   const desk = await QuestionDesk.open({
     swarm: {
       questions: async () => pending,
-      approve: give('approve'),
-      deny: give('deny'),
+      answer,
       async watch(_, listener) {
         hear = listener;
         isWatching = true;
@@ -68,6 +66,7 @@ async function open(
       return promise;
     },
     nameOfPerson: () => 'me',
+    via: 'cli',
     tell: (text) => told.push(text),
   });
   return { desk, asked, given, told, world, tell, ids: () => asked.map(({ id }) => id), isWatching: () => isWatching };
@@ -85,7 +84,7 @@ describe('the desk of a person at a terminal', () => {
     asked[1]?.answer({ isApproved: false, note: 'Not today.' });
     await settle();
     expect(ids()).toEqual(['one', 'two', 'three']);
-    expect(given).toEqual(['approve one', 'deny two Not today.']);
+    expect(given).toEqual(['approved one', 'denied two Not today.']);
   });
 
   test('does not ask about calls of others, until they concern the person', async () => {
@@ -129,13 +128,16 @@ describe('the desk of a person at a terminal', () => {
 
   test('reports an answer that did not count', async () => {
     const { asked, told, world } = await open([call('one'), call('two')]);
-    world.isKnown = false;
+    world.fails = new GoondanError('E_QUESTION_ENDED', 'It was answered by ann already.');
     asked[0]?.answer({ isApproved: true });
     await settle();
     world.fails = new GoondanError('E_CONTROL_CLOSED', 'It is gone.');
     asked[1]?.answer({ isApproved: true });
     await settle();
-    expect(told).toEqual(['one was already answered.', 'two is not answered. E_CONTROL_CLOSED: It is gone.']);
+    expect(told).toEqual([
+      'one is not answered. E_QUESTION_ENDED: It was answered by ann already.',
+      'two is not answered. E_CONTROL_CLOSED: It is gone.',
+    ]);
   });
 
   test('asks nothing any more after it was closed', async () => {

@@ -11,7 +11,7 @@ import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
 
 export interface DeskDeps {
-  readonly swarm: Pick<Swarm, 'questions' | 'approve' | 'deny' | 'watch'>;
+  readonly swarm: Pick<Swarm, 'questions' | 'answer' | 'watch'>;
   /**
    * Tells whether to ask the person here about this call. When the result of `concerns` may have changed, call `look`.
    */
@@ -25,6 +25,8 @@ export interface DeskDeps {
   readonly tell: (text: string) => void;
   /** Returns the name under which an answer is recorded. */
   readonly nameOfPerson: () => string;
+  /** The door, for the record. */
+  readonly via: 'chat' | 'cli';
 }
 
 export class QuestionDesk {
@@ -100,12 +102,13 @@ export class QuestionDesk {
     }
   }
 
-  async #give({ id, kind }: QuestionSummary, { isApproved, note }: PersonAnswer): Promise<void> {
-    const { swarm, tell, nameOfPerson } = this.deps;
-    const reply = { id, by: nameOfPerson(), ...(note === undefined ? {} : { note }) };
-    const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
-    if (!isGiven) tell(`${id} was already answered.`);
-    else if (kind === 'change') tell(isApproved ? `${id}: the change is approved.` : `${id}: the change is denied.`);
+  async #give({ id, digest, kind }: QuestionSummary, { isApproved, note }: PersonAnswer): Promise<void> {
+    const { swarm, tell, nameOfPerson, via } = this.deps;
+    const decision = isApproved ? 'approved' : 'denied';
+    const said = note === undefined ? {} : { note };
+    const empty = kind === 'form' && isApproved ? { content: {} } : {};
+    await swarm.answer({ id, digest, decision, by: nameOfPerson(), via, ...said, ...empty });
+    if (kind === 'change') tell(isApproved ? `${id}: the change is approved.` : `${id}: the change is denied.`);
     else if (kind === 'budget')
       tell(isApproved ? `${id}: the budget grows when the turn goes on.` : `${id}: the budget stays as it is.`);
   }

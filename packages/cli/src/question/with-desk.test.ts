@@ -13,6 +13,7 @@ function call(id: string, whose: Partial<typeof own>): QuestionSummary {
     eventId: 'e1',
     toolCallId: 'call_1',
     toolName: 'bash__exec',
+    kind: 'call',
     args: {},
     digest: 'd',
     reason: 'Why not?',
@@ -101,7 +102,7 @@ test('a desk without a person says whether a tool call or a change waits or is d
     // The cast is safe: a desk without a person uses only these members of the swarm.
     const swarm = {
       questions: async () => [call('call', {}), { ...call('change', {}), kind: 'change', args }],
-      deny: async () => true,
+      answer: async () => undefined,
       watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
     } as unknown as Swarm;
     await withDesk({ swarm, options: [], isAlone: true, ...place }, terminal, settle);

@@ -47,6 +47,7 @@ export async function withDesk<Value>(
     },
     tell: (text) => terminal.printError(`${text}\n`),
     nameOfPerson: personName,
+    via: 'cli',
   });
   const onAccepted = (acceptance: Acceptance) => {
     own = acceptance;
@@ -89,9 +90,16 @@ function tellWhere(question: QuestionSummary, { options }: DeskPlace, terminal: 
 }
 
 function nameOf({ kind }: QuestionSummary): string {
-  if (kind === undefined) return 'A tool call';
-  return kind === 'change' ? 'A change of the bundle' : 'A model call above a budget';
+  return names[kind];
 }
+
+const names = {
+  call: 'A tool call',
+  change: 'A change of the bundle',
+  budget: 'A model call above a budget',
+  form: 'A form',
+  page: 'A page',
+};
 
 function answerCommands({ id }: QuestionSummary, options: readonly string[]): string {
   const [approve, deny] = ['approve', 'deny'].map((command) => `\`${['gdn', command, id, ...options].join(' ')}\``);

@@ -66,7 +66,7 @@ async function ask(agent: string, expiresAt = '2999-01-01T00:00:00Z'): Promise<v
   const ids = { id: `approval of ${agent}`, eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c', digest: 'd' };
   const times = { askedAt: '2000-01-01T00:00:00Z', expiresAt };
   // A tool call may have any text, also one that the JSON functions of PostgreSQL refuse.
-  const texts = { toolName: 'bash', args: { command: 'a\0b \ud800' }, reason: '\0' };
+  const texts = { toolName: 'bash', kind: 'call' as const, args: { command: 'a\0b \ud800' }, reason: '\0' };
   await questions.put({ agent, instanceKey: 'default', ...ids, ...times, ...texts });
   await questions.close();
 }

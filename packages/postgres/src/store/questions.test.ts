@@ -92,7 +92,7 @@ test('a node that was away for more changes than are kept is told the difference
 function record(id: string, reason: string): QuestionRecord {
   const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
   const turn = { agent: 'coder', instanceKey: 'key', eventId: 'event', traceId: 'trace', key: id };
-  return { id, reason, ...turn, ...times, toolCallId: id, toolName: 'bash', args: {}, digest: id };
+  return { id, reason, ...turn, ...times, toolCallId: id, toolName: 'bash', kind: 'call', args: {}, digest: id };
 }
 
 async function until(isTrue: () => boolean): Promise<void> {

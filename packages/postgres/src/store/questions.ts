@@ -4,7 +4,7 @@
  * of them in this order. A node reads new rows each second, and at once after a wake-up.
  */
 import { GoondanError } from '@goondan/types';
-import type { AnsweredQuestion, QuestionRecord, QuestionStore } from '@goondan/runtime/history';
+import { type AnsweredQuestion, type QuestionRecord, type QuestionStore, readRecord } from '@goondan/runtime/history';
 import type { Row, Value } from '../driver/database.ts';
 import type { Query } from '../driver/repeat.ts';
 import { queryOf, type StoreContext } from './store-context.ts';
@@ -164,7 +164,7 @@ async function readState(query: Query, swarm: string) {
 
 function decode(record: string): QuestionRecord {
   // Safe: only `put` and `answer` write these texts.
-  return JSON.parse(record) as QuestionRecord;
+  return readRecord(JSON.parse(record) as QuestionRecord);
 }
 
 const LIST = 'select record from gdn_approval where swarm = $1 order by place';

@@ -3,6 +3,7 @@
  * sent as text and are converted back to dates.
  */
 import { approvalOutcomeFields } from '../ipc/check/approval-outcome.ts';
+import { asking } from '../ipc/check/asking.ts';
 import { instanceState } from '../ipc/check/instance-state.ts';
 import { logLine } from '../ipc/check/log-line.ts';
 import { extensionStatusChanged, extensionStatusFields } from '../ipc/check/extension-status.ts';
@@ -27,11 +28,12 @@ import {
 import { turnDelta } from '../ipc/check/turn-delta.ts';
 import { tokenUsage, turnResult } from '../ipc/check/turn-result.ts';
 import type { AgentChange, ChangeReport, ReloadResult } from './reload-result.ts';
+import type { GrantSummary } from '../questions/grant-summary.ts';
+import { questionKinds, type QuestionSummary } from '../questions/question-record.ts';
 import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type {
   Acceptance,
   QuestionNotice,
-  QuestionSummary,
   ConnectionStatus,
   DeadLetterSummary,
   DeltaNotice,
@@ -79,13 +81,30 @@ export const questionSummary: Check<QuestionSummary> = object({
   traceId: name,
   toolCallId: name,
   toolName: name,
-  kind: optional(oneOf('change', 'budget')),
+  kind: oneOf(...questionKinds),
+  askedBy: optional(asking),
   args: jsonObject,
+  schema: optional(jsonObject),
+  url: optional(text),
+  fingerprint: optional(name),
   digest: name,
   reason: text,
   askedAt: name,
   expiresAt: name,
 } satisfies FieldsOf<QuestionSummary>);
+
+export const grantSummary: Check<GrantSummary> = object({
+  id: name,
+  ...address,
+  toolName: name,
+  always: oneOf('tool', 'arguments'),
+  args: optional(jsonObject),
+  askedBy: optional(asking),
+  reason: text,
+  by: optional(text),
+  via: optional(text),
+  decidedAt: name,
+} satisfies FieldsOf<GrantSummary>);
 
 const notices = {
   delta: () =>

@@ -4,13 +4,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { serveControl } from '../orchestrator/control/serve-control.ts';
-import { fakeQuestion, fakeStatus, fakeControl } from '../testing/fake-control.ts';
+import { fakeGrant, fakeQuestion, fakeStatus, fakeControl } from '../testing/fake-control.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { connectSwarm, type ControlPlace } from './connect-swarm.ts';
 import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
 import type { Acceptance, Swarm, SwarmNotice } from './swarm.ts';
+import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 
 let served: ServedSwarm;
 let client: Swarm;
@@ -42,8 +43,12 @@ describe('the client of a control socket', () => {
     expect(await client.retryDeadLetter({ ...address, eventId: 'dead' })).toBe(true);
     expect(await client.dropDeadLetter({ ...address, eventId: 'x' })).toBe(false);
     expect(await client.questions()).toEqual([fakeQuestion]);
-    expect(await client.approve({ id: fakeQuestion.id, by: 'ann' })).toBe(true);
-    expect(await client.deny({ id: 'x', by: 'ann', note: 'No.' })).toBe(false);
+    await client.answer({ id: fakeQuestion.id, by: 'ann', decision: 'approved' });
+    expect(await rejectionOf(client.answer({ id: 'x', by: 'ann', note: 'No.', decision: 'denied' }))).toMatchObject({
+      code: 'E_QUESTION_UNKNOWN',
+    });
+    expect(await client.grants()).toEqual([fakeGrant]);
+    await client.revoke({ id: fakeGrant.id, by: 'ann' });
     expect(await client.deleteInstance({ ...address, force: true })).toEqual({ inputs: 1 });
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     const made = { seq: 7, messages: 4, unknownStates: ['notes'] };
@@ -61,8 +66,10 @@ describe('the client of a control socket', () => {
       ['retryDeadLetter', { ...address, eventId: 'dead' }],
       ['dropDeadLetter', { ...address, eventId: 'x' }],
       ['questions', {}],
-      ['approve', { id: fakeQuestion.id, by: 'ann' }],
-      ['deny', { id: 'x', by: 'ann', note: 'No.' }],
+      ['answer', { id: fakeQuestion.id, by: 'ann', decision: 'approved' }],
+      ['answer', { id: 'x', by: 'ann', note: 'No.', decision: 'denied' }],
+      ['grants', {}],
+      ['revoke', { id: fakeGrant.id, by: 'ann' }],
       ['deleteInstance', { ...address, force: true }],
       ['deleteInstance', address],
       ['forkInstance', { ...address, as: 'c/d', at: 7 }],
@@ -251,9 +258,9 @@ describe('the errors of a client', () => {
 
   test('report that the swarm went away in the middle', async () => {
     const answers: Record<string, string> = {
-      '/v2/status': ok(JSON.stringify(fakeStatus)),
-      '/v2/ask': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
-      '/v2/events': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 12\r\n\r\n: watching\n\n',
+      '/v3/status': ok(JSON.stringify(fakeStatus)),
+      '/v3/ask': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '/v3/events': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 12\r\n\r\n: watching\n\n',
     };
     await withServer(answers, async (path) => {
       const other = await connectSwarm({ path });
@@ -309,7 +316,7 @@ describe('the errors of a client', () => {
     [
       'E_CONTROL_VERSION',
       '404',
-      '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v2.","suggestion":"x"}}',
+      '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v3.","suggestion":"x"}}',
     ],
     ['E_CONTROL_ANSWER', '200', '{"swarm":1}'],
     ['E_CONTROL_ANSWER', '200', '<html>'],
@@ -317,16 +324,16 @@ describe('the errors of a client', () => {
     ['E_CONTROL_ANSWER', '500', '{"error":"oops"}'],
     ['E_CONTROL_ANSWER', '409', '{"error":{"code":"E_FROM_THE_FUTURE","message":"New."}}'],
   ])('%s for an answer that another version may give: %s %s', async (code, status, body) => {
-    await withServer({ '/v2/status': ok(body, status) }, async (path) => {
+    await withServer({ '/v3/status': ok(body, status) }, async (path) => {
       expect(await codeOf(connectSwarm({ path }))).toBe(code);
     });
   });
 
   test('tell to restart a swarm of another version, whatever that version advises', async () => {
-    const body = '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v2.","suggestion":"x"}}';
-    await withServer({ '/v2/status': ok(body, '404') }, async (path) => {
+    const body = '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v3.","suggestion":"x"}}';
+    await withServer({ '/v3/status': ok(body, '404') }, async (path) => {
       expect(await errorOf(connectSwarm({ path }))).toMatchObject({
-        message: `The swarm at ${path} was started by another version of Goondan: This swarm speaks /v1, not /v2.`,
+        message: `The swarm at ${path} was started by another version of Goondan: This swarm speaks /v1, not /v3.`,
         suggestion: errorCatalogue.E_CONTROL_VERSION.suggestion,
       });
     });
@@ -334,7 +341,7 @@ describe('the errors of a client', () => {
 
   test('name a code that this version does not know', async () => {
     const body = '{"error":{"code":"E_FROM_THE_FUTURE","message":"New.","suggestion":"Update."}}';
-    await withServer({ '/v2/status': ok(body, '409') }, async (path) => {
+    await withServer({ '/v3/status': ok(body, '409') }, async (path) => {
       expect(await errorOf(connectSwarm({ path }))).toMatchObject({
         message: 'E_FROM_THE_FUTURE: New.',
         suggestion: 'Update.',
@@ -351,8 +358,8 @@ describe('the errors of a client', () => {
       'event: ended\ndata: {"agent":"a","instanceKey":"k","eventId":"e","traceId":"x","result":{"turnId":"t","finishReason":"text_response"},"stepCount":1,"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}\n\n',
     ].join('');
     const answers = {
-      '/v2/status': ok(JSON.stringify({ ...fakeStatus, added: true })),
-      '/v2/ask': ok(stream),
+      '/v3/status': ok(JSON.stringify({ ...fakeStatus, added: true })),
+      '/v3/ask': ok(stream),
     };
     await withServer(answers, async (path) => {
       const notices: SwarmNotice[] = [];

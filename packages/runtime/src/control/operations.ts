@@ -27,6 +27,7 @@ import {
   questionSummary,
   deadLetter,
   forkShape,
+  grantSummary,
   instanceStatus,
   noticeTypes,
   reloadShape,
@@ -34,13 +35,14 @@ import {
   turnEndShape,
   yes,
 } from './check-answer.ts';
+import type { QuestionReply } from '../questions/check-reply.ts';
 import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
 
 /**
  * The version of the protocol. Fields and operations may be added to a version. To remove a field or an operation, or
  * to change its meaning, a new version is needed.
  */
-export const PROTOCOL = '/v2';
+export const PROTOCOL = '/v3';
 
 export const EVENT_STREAM = 'text/event-stream';
 
@@ -85,7 +87,17 @@ const nothing = request<object>({});
 /** A name in a filter. An empty name is allowed and matches nothing. */
 const filterName: Check<string> = (value) => (value === '' ? value : name(value));
 const choice = { agent: optional(filterName), instanceKey: optional(filterName) };
-const reply = { id: name, by: optional(name), note: optional(text) };
+const reply: ShapeOf<QuestionReply> = {
+  id: name,
+  digest: optional(name),
+  decision: oneOf('approved', 'denied'),
+  by: name,
+  via: optional(name),
+  note: optional(text),
+  args: optional(jsonObject),
+  content: optional(jsonObject),
+  always: optional(oneOf('tool', 'arguments')),
+};
 /** A moment of a conversation: the number of an event, or the id of a turn. */
 const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
 /** A boolean in the query of a URL. */
@@ -206,8 +218,20 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
     answer: only('questions', listOf(questionSummary)),
     isReading: true,
   },
-  approve: { method: 'POST', path: '/questions/approve', request: request(reply), answer: only('approved', flag) },
-  deny: { method: 'POST', path: '/questions/deny', request: request(reply), answer: only('denied', flag) },
+  answer: { method: 'POST', path: '/questions/answer', request: request(reply), answer: done('answered') },
+  grants: {
+    method: 'GET',
+    path: '/grants',
+    request: nothing,
+    answer: only('grants', listOf(grantSummary)),
+    isReading: true,
+  },
+  revoke: {
+    method: 'POST',
+    path: '/grants/revoke',
+    request: request({ id: name, by: name }),
+    answer: done('revoked'),
+  },
   restart: {
     method: 'POST',
     path: '/restart',
@@ -263,6 +287,12 @@ function only<Answer>(field: string, check: Check<Answer>): Operation<unknown, A
     check: (value) => answer(value)[field] as Answer,
     write: (result) => ({ [field]: result }),
   };
+}
+
+/** Describes an answer that only says that the operation is done. */
+function done(field: string): Operation<unknown, void>['answer'] {
+  const answer = object({ [field]: yes });
+  return { fields: [field], check: (value) => void answer(value), write: () => ({ [field]: true }) };
 }
 
 function fieldsOf(shape: object): readonly string[] {

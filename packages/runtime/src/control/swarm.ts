@@ -17,7 +17,9 @@ import type {
   TypedDemand,
 } from '@goondan/types';
 import type { ChangeReport, ReloadResult } from './reload-result.ts';
-import type { QuestionRecord } from '../workspace/questions/question-record.ts';
+import type { QuestionReply } from '../questions/check-reply.ts';
+import type { GrantRevocation, GrantSummary } from '../questions/grant-summary.ts';
+import type { QuestionSummary } from '../questions/question-record.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
@@ -114,16 +116,14 @@ export interface RuntimeEventNotice {
   readonly payload: JsonObject;
 }
 
-/**
- * A tool call waits for approval, or no longer waits for it. This notice is never dropped, even if the watcher is slow.
- */
+/** A question waits for an answer, or no longer waits for it. This notice is never dropped, even if the watcher is slow. */
 export interface QuestionNotice {
   readonly type: 'question';
-  /** `withdrawn`: the turn ended before the call was decided, so no answer is needed. */
+  /** `withdrawn`: the turn ended before an answer came, so none is needed. */
   readonly state: 'asked' | 'decided' | 'withdrawn';
   readonly at: InstanceAddress;
   readonly question: QuestionSummary;
-  /** Present when the call is decided. */
+  /** Present when the question is decided. The content of a form is left out. */
   readonly outcome?: ApprovalOutcome;
 }
 
@@ -137,18 +137,6 @@ export interface InstanceNotice {
   readonly change: 'forked' | 'reset' | 'deleted';
 }
 
-/** One tool call that waits for approval. */
-export type QuestionSummary = Omit<QuestionRecord, 'key' | 'answer'>;
-
-/** The decision about one tool call. */
-export interface QuestionReply {
-  readonly id: string;
-  /** The name of the person, for the record and for the model; `control` when absent. */
-  readonly by?: string;
-  /** A text for the model, if the call is denied. */
-  readonly note?: string;
-}
-
 /** The filter of a watch; an empty filter matches everything. */
 export interface WatchFilter {
   readonly agent?: string;
@@ -157,7 +145,7 @@ export interface WatchFilter {
   readonly types?: readonly SwarmNotice['type'][];
   /**
    * If true, the watch begins with the backlog: the start of each running turn, its tools, the output of its current
-   * step, and the tool calls that wait for approval.
+   * step, and the questions that wait for an answer.
    */
   readonly soFar?: boolean;
 }
@@ -174,7 +162,7 @@ export interface InstanceStatus extends InstanceAddress {
   readonly crashes: number;
   /** The reason why the instance does not start. */
   readonly problem?: string;
-  /** The number of the instance's tool calls that wait for approval; absent when there are none. */
+  /** The number of the instance's questions that wait for an answer; absent when there are none. */
   readonly questions?: number;
   /** The limit of a model that a call waits for, such as `concurrent: 3 of Model/main`; absent when none waits. */
   readonly limitWait?: { readonly limit: string; readonly waitedMs: number };
@@ -322,14 +310,17 @@ export interface Swarm {
    */
   retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
-  /** Lists the tool calls that wait for approval, oldest first. */
+  /** Lists the questions that people can answer now, oldest first. */
   questions(): Promise<readonly QuestionSummary[]>;
   /**
-   * Approves a call, with exactly its arguments. Resolves when the answer is durable, or with false when no call waits
-   * under this id.
+   * Answers a question. The answer is valid for exactly that which was asked. Resolves when it is durable. **Errors** —
+   * `E_QUESTION_UNKNOWN`, `E_QUESTION_ENDED`, `E_QUESTION_CHANGED`, `E_QUESTION_REPLY`.
    */
-  approve(reply: QuestionReply): Promise<boolean>;
-  deny(reply: QuestionReply): Promise<boolean>;
+  answer(reply: QuestionReply): Promise<void>;
+  /** Lists the answers that people gave for always, oldest first. */
+  grants(): Promise<readonly GrantSummary[]>;
+  /** Removes an answer that was given for always. **Errors** — `E_QUESTION_UNKNOWN`. */
+  revoke(grant: GrantRevocation): Promise<void>;
   /**
    * Replaces the processes of the chosen instances between turns. If `fresh` is true, also resets their conversations;
    * the archive keeps the old conversations. Resolves with the number of replaced processes.

@@ -2,6 +2,8 @@
  * Messages from an agent process to the orchestrator. No message names its sender. The orchestrator knows the owner of
  * the channel, and sets source, auth and the call chain of an event itself.
  */
+import { questionKinds } from '../questions/question-record.ts';
+import { asking } from './check/asking.ts';
 import { middlewareKinds } from '../ports/middleware-kinds.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
 import { frameError } from './check/frame-error.ts';
@@ -238,7 +240,7 @@ export const checkFromAgent = oneByField('type', {
   'call.cancelled': () => ({ callId: name }),
   /** Requests the list of instances. Answered by `agents.listed` with the same `callId`. */
   'agents.list': () => ({ callId: name }),
-  /** Requests approval of a tool call of the running turn. Answered by `question.ended` with the same `callId`. */
+  /** Asks a person on behalf of the running turn. Answered by `question.ended` with the same `callId`. */
   'question.ask': () => ({
     callId: name,
     key: name,
@@ -247,12 +249,15 @@ export const checkFromAgent = oneByField('type', {
     args: jsonObject,
     reason: text,
     expiresInMs: number,
-    /** `change`: the question is about a changeset; `budget`: about a budget. Absent for a question about a tool call. */
-    kind: optional(oneOf('change', 'budget')),
+    kind: oneOf(...questionKinds),
+    askedBy: optional(asking),
+    schema: optional(jsonObject),
+    url: optional(text),
+    fingerprint: optional(name),
   }),
   /** The turn no longer waits for this answer. */
   'question.withdrawn': () => ({ callId: name }),
-  /** The answer to an approval request is on disk with the turn. */
+  /** The answer to a question is on disk with the turn. */
   'question.taken': () => ({ id: name }),
   /**
    * Reads or writes the conversation in a store that is elsewhere. Answered by `store.ended` with the same `callId`.

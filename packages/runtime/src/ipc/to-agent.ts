@@ -1,6 +1,6 @@
 /** Messages from the orchestrator to an agent process. */
 import { agentCard, agentEvent, agentInstance, connectionCard } from './check/agent-event.ts';
-import { approvalOutcomeFields } from './check/approval-outcome.ts';
+import { questionOutcomeFields } from './check/approval-outcome.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   count,
@@ -31,11 +31,11 @@ const callOutcome = oneByField('status', {
 export type CallOutcome = ReturnType<typeof callOutcome>;
 
 const questionEnd = oneByField('status', {
-  answered: () => ({ answer: object({ id: name, ...approvalOutcomeFields }) }),
+  answered: () => ({ answer: object({ id: name, ...questionOutcomeFields }) }),
   failed: () => ({ error: frameError }),
 });
 
-/** The outcome of an approval request. `id`: the id to send back in `question.taken`. */
+/** The outcome of a question. `id`: the id to send back in `question.taken`. */
 export type QuestionEnd = ReturnType<typeof questionEnd>;
 
 const changesetEnd = oneByField('status', {

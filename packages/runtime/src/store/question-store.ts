@@ -1,11 +1,8 @@
-/** Requests for a person's approval, and the answers. */
-import type { QuestionRecord } from '../workspace/questions/question-record.ts';
-
-/** A request with its answer. */
-export type AnsweredQuestion = QuestionRecord & Required<Pick<QuestionRecord, 'answer'>>;
+/** Questions to people, and the answers. */
+import type { AnsweredQuestion, QuestionRecord } from '../questions/question-record.ts';
 
 /**
- * Invariants that every approval store guarantees:
+ * Invariants that every question store guarantees:
  * 1. A record is durable when `put` or `answer` resolves. After an error nothing has changed.
  * 2. A request is answered once. An answer never changes.
  * 3. Every change is told after it is durable, to all listeners of all nodes.

@@ -1,19 +1,19 @@
-/** Fakes a person who answers approval requests. As in a swarm, an answer is kept until the tool call has used it. */
-import type { ApprovalOutcome } from '@goondan/types';
+/** Fakes a person who answers questions. As in a swarm, an answer is kept until the tool call has used it. */
 import type { Question, Approver } from '../agent/seams/approver.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
+import type { QuestionOutcome } from '../questions/question-record.ts';
 
 export interface FakeApprover extends Approver {
   /** Every request, in order. A request that was made twice is listed twice. */
   readonly questions: readonly Question[];
   /** The answers that no tool call has used yet, by the id of the request. */
-  readonly given: Map<string, Promise<ApprovalOutcome>>;
+  readonly given: Map<string, Promise<QuestionOutcome>>;
   /** Adds the answers that were given to another process of the same agent. */
   remember(earlier: FakeApprover): void;
 }
 
 /** Returns the answer of the person: at once, later, or never. */
-export type Answer = (question: Question) => ApprovalOutcome | Promise<ApprovalOutcome>;
+export type Answer = (question: Question) => QuestionOutcome | Promise<QuestionOutcome>;
 
 /** An approver whose person never answers. */
 export interface SilentApprover extends FakeApprover {
@@ -40,7 +40,7 @@ export function silentApprover(): SilentApprover {
 
 export function fakeApprover(answer: Answer): FakeApprover {
   const questions: Question[] = [];
-  const given = new Map<string, Promise<ApprovalOutcome>>();
+  const given = new Map<string, Promise<QuestionOutcome>>();
   return {
     questions,
     given,

@@ -1,16 +1,10 @@
 /** A fake handle of a swarm, in memory, for tests of the control socket and its clients. */
 import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
+import { findReplyProblem } from '../questions/check-reply.ts';
+import type { GrantSummary } from '../questions/grant-summary.ts';
+import type { QuestionSummary } from '../questions/question-record.ts';
 import type { AnswerOf, PlainName, RequestOf } from '../control/operations.ts';
-import type {
-  Acceptance,
-  QuestionSummary,
-  AskOptions,
-  Delivery,
-  Swarm,
-  SwarmNotice,
-  SwarmStatus,
-  TurnEnd,
-} from '../control/swarm.ts';
+import type { Acceptance, AskOptions, Delivery, Swarm, SwarmNotice, SwarmStatus, TurnEnd } from '../control/swarm.ts';
 import { typedAsk } from '../control/typed-ask.ts';
 
 export interface FakeControl extends Swarm {
@@ -189,8 +183,15 @@ const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
   retryDeadLetter: ({ eventId }) => eventId === 'dead',
   dropDeadLetter: ({ eventId }) => eventId === 'dead',
   questions: () => [fakeQuestion],
-  approve: ({ id }) => id === fakeQuestion.id,
-  deny: ({ id }) => id === fakeQuestion.id,
+  answer(reply) {
+    const problem = findReplyProblem(reply.id === fakeQuestion.id ? { question: fakeQuestion } : {}, reply);
+    if (problem !== undefined) throw problem;
+  },
+  grants: () => [fakeGrant],
+  revoke({ id }) {
+    if (id !== fakeGrant.id)
+      throw new GoondanError('E_QUESTION_UNKNOWN', `Nothing is always allowed under the id "${id}".`);
+  },
   restart: () => 2,
   reload: () => ({
     kept: ['Swarm/fake'],
@@ -209,11 +210,23 @@ export const fakeQuestion: QuestionSummary = {
   traceId: '0123456789abcdef0123456789abcdef',
   toolCallId: 'call_1',
   toolName: 'bash__exec',
+  kind: 'call',
   args: { command: 'npm publish' },
   digest: 'd'.repeat(64),
   reason: 'It changes something outside.',
   askedAt: '2026-01-01T00:00:00.000Z',
   expiresAt: '2026-01-02T00:00:00.000Z',
+};
+
+export const fakeGrant: GrantSummary = {
+  id: '9b1e44c0',
+  agent: 'helper',
+  instanceKey: 'default',
+  toolName: 'bash__exec',
+  always: 'tool',
+  reason: 'It changes something outside.',
+  by: 'ann',
+  decidedAt: '2026-01-01T00:00:00.000Z',
 };
 
 export const fakeStatus: SwarmStatus = {

@@ -58,11 +58,6 @@ export const swarmErrors = {
     meaning: 'A program started by an agent tried to approve or deny a question. Only a person may do that.',
     suggestion: 'Run the command in your own terminal.',
   },
-  E_APPROVAL_UNKNOWN: {
-    forPrograms: true,
-    meaning: 'No question with this id is waiting: it was answered, has expired, or its turn is over.',
-    suggestion: 'List the waiting calls with `gdn approve`.',
-  },
   E_CALLS_FULL: {
     forPrograms: true,
     meaning: 'Too many requests, sends and connector calls are in progress.',
@@ -252,6 +247,31 @@ export const swarmErrors = {
     meaning: 'A process of the swarm could not be started.',
     suggestion:
       'Read the cause: usually a folder is missing, or the machine is out of processes or memory. If the process was not ready in time, `gdn logs` names the part that it was loading.',
+  },
+  E_QUESTION_CHANGED: {
+    forPrograms: true,
+    meaning: 'The question is not the one that the person saw.',
+    suggestion: 'Look at the question again (`gdn approve`), and answer it then.',
+  },
+  E_QUESTION_ENDED: {
+    forPrograms: true,
+    meaning: 'The question needs no answer any more: somebody has answered it, it has expired, or its turn is over.',
+    suggestion: 'List the open questions with `gdn approve`.',
+  },
+  E_QUESTION_FORBIDDEN: {
+    forPrograms: true,
+    meaning: 'This channel, or this person, may not answer the question.',
+    suggestion: 'Answer it with `gdn approve` or `gdn deny`, in Studio, or where its turn began.',
+  },
+  E_QUESTION_REPLY: {
+    forPrograms: true,
+    meaning: 'An answer does not fit its question, such as edited arguments that do not fit the schema of the tool.',
+    suggestion: 'Correct the field that the message names.',
+  },
+  E_QUESTION_UNKNOWN: {
+    forPrograms: true,
+    meaning: 'There is no question with this id: it was never asked, or its turn is over.',
+    suggestion: 'List the open questions with `gdn approve`.',
   },
   E_RELOAD_FAILED: {
     forPrograms: true,

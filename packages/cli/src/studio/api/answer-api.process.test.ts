@@ -423,9 +423,9 @@ describe('the actions of a person', () => {
       ['deliver', { agent: 'entry', instanceKey: 'default', input: 'Hi', client: 'studio' }],
       ['cancel', { agent: 'entry', instanceKey: 'default' }],
       ['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e' }],
-      ['approve', { id, by: 'studio' }],
-      ['deny', { id, by: 'studio', note: 'No.' }],
-      ['approve', { id: 'gone', by: 'studio' }],
+      ['answer', { id, decision: 'approved', by: 'studio', via: 'studio' }],
+      ['answer', { id, decision: 'denied', by: 'studio', via: 'studio', note: 'No.' }],
+      ['answer', { id: 'gone', decision: 'approved', by: 'studio', via: 'studio' }],
       ['retryDeadLetter', { ...address, eventId: 'dead' }],
       ['dropDeadLetter', { ...address, eventId: 'dead' }],
     ]);

@@ -77,7 +77,16 @@ async function answerQuestion(host: StudioHost, place: SwarmPlace, body: unknown
     throw new GoondanError('E_APPROVAL_BELOW_AGENT', 'This Studio was started by an agent. Only a person may answer.');
   }
   const swarm = await reach(host, place);
-  return { done: await swarm[decision]({ id, by: 'studio', ...(note === undefined ? {} : { note }) }) };
+  const said = note === undefined ? {} : { note };
+  const given = decision === 'approve' ? 'approved' : 'denied';
+  try {
+    await swarm.answer({ id, decision: given, by: 'studio', via: 'studio', ...said });
+    return { done: true };
+  } catch (error) {
+    if (GoondanError.is(error) && (error.code === 'E_QUESTION_ENDED' || error.code === 'E_QUESTION_UNKNOWN'))
+      return { done: false };
+    throw error;
+  }
 }
 
 async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {

@@ -1,5 +1,5 @@
 /**
- * Asks for approvals on behalf of an agent in its own process. Every request goes to the orchestrator, which stores it,
+ * Asks people on behalf of an agent in its own process. Every question goes to the orchestrator, which stores it,
  * shows it to people and returns their answer. This process cannot create an answer itself.
  */
 import { GoondanError } from '@goondan/types';

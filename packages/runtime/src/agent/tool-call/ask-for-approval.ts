@@ -1,5 +1,6 @@
 /** `ctx.approval.ask`: asks a person for the approval of the tool call of a layer. */
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { askPerson } from './ask-person.ts';
 import { checkToolCall } from './check-tool-call.ts';
@@ -13,6 +14,7 @@ const LONGEST_WAIT_MS = 30 * DAY_MS;
 export async function askForApproval(
   turn: RunningTurn,
   call: RunningToolCall,
+  extension: string,
   request: ApprovalRequest,
 ): Promise<ApprovalOutcome> {
   // These two calls come first, before anything is awaited or thrown, so that the tool's handler is blocked from here
@@ -21,10 +23,13 @@ export async function askForApproval(
   const key = turn.effects.nextKey(call.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);
   // A call that cannot run must not be shown to a person.
-  const { input } = await checkToolCall(turn.agent.tools, call);
+  const { tool, input } = await checkToolCall(turn.agent.tools, call);
   const { activity, approver } = turn.agent;
   const { id, digest, outcome } = await askPerson(turn, call, {
     key,
+    kind: 'call',
+    askedBy: { extension },
+    ...defined({ schema: tool.item.parameters }),
     args: input,
     reason,
     expiresInMs,

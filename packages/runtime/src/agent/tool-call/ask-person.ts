@@ -1,17 +1,17 @@
 /**
- * The only way to ask a person, for the approval of a tool call, of a changeset and of a budget. The answer is recorded as an effect:
+ * The only way to ask a person: for the approval of a tool call, of a changeset and of a budget, for a form, and about a
+ * page. The answer is recorded as an effect:
  * after a crash the same question is asked again until it has an answer, and never after that.
  */
-import type { ApprovalOutcome, JsonObject } from '@goondan/types';
+import type { JsonObject } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
-import { digestJson } from '../../json/digest-json.ts';
+import { questionDigest } from '../../questions/question-digest.ts';
+import type { QuestionOutcome } from '../../questions/question-record.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { Question } from '../seams/approver.ts';
 import { previewCall, type PreviewedCall } from './preview-call.ts';
 
-export interface PersonQuestion extends Pick<Question, 'key' | 'reason' | 'expiresInMs' | 'kind'> {
-  /** The subject of the approval. The answer is valid for exactly these arguments. */
-  readonly args: JsonObject;
+export interface PersonQuestion extends Omit<Question, 'turnId' | 'toolCallId' | 'toolName'> {
   /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
   /** Runs a wait during which the process may leave the turn. */
@@ -21,9 +21,9 @@ export interface PersonQuestion extends Pick<Question, 'key' | 'reason' | 'expir
 /** The answer of a person. Pass `id`, if there is one, to `approver.taken` when the answer is no longer needed. */
 export interface PersonAnswer {
   readonly id?: string;
-  /** The digest of the approved or denied arguments. */
+  /** The digest of everything that was asked. */
   readonly digest: string;
-  readonly outcome: ApprovalOutcome;
+  readonly outcome: QuestionOutcome;
 }
 
 /** Asks the question, or returns its recorded answer. The answer is durable in the turn's log when this returns. */
@@ -32,8 +32,8 @@ export async function askPerson(
   call: PreviewedCall,
   question: PersonQuestion,
 ): Promise<PersonAnswer> {
-  const { key, args } = question;
-  const digest = digestJson(args);
+  const { key } = question;
+  const digest = questionDigest(question);
   const recorded = recordedAnswer(turn, key, digest);
   if (recorded !== undefined) return recorded;
   const answer = await wait(turn, call, question);
@@ -45,22 +45,38 @@ export async function askPerson(
 async function wait(turn: RunningTurn, call: PreviewedCall, { signal, resting, ...question }: PersonQuestion) {
   const { agent, clock, turnId } = turn;
   const { toolCallId, toolName } = call;
-  const { key, args, reason } = question;
+  const { key, reason } = question;
   turn.effects.intend(key, 'approval');
   // The call itself must be on disk first: after a crash, the model must not be called again and make a different call.
   await turn.log.flush();
   agent.bus.tell('approval.asked', () => ({ ...previewCall(turn, call), reason }));
   clock.pause();
   try {
-    const { id, decision, by, note } = await turn.effects.perform(
-      { key, kind: 'approval', asked: () => ({ tool: toolName, args, reason }) },
-      () => resting(() => agent.approver.ask({ ...question, turnId, toolCallId, toolName }, signal)),
+    const {
+      id,
+      decision,
+      by,
+      note,
+      args: edited,
+      content,
+      grant,
+    } = await turn.effects.perform({ key, kind: 'approval', asked: () => subjectOf(toolName, question) }, () =>
+      resting(() => agent.approver.ask({ ...question, turnId, toolCallId, toolName }, signal)),
     );
     agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
-    return defined({ id, decision, by, note });
+    return defined({ id, decision, by, note, args: edited, content, grant });
   } finally {
     clock.resume();
   }
+}
+
+/** Returns the subject of a question for its trace. */
+function subjectOf(
+  tool: string,
+  { args, reason, schema, url, kind }: Omit<PersonQuestion, 'signal' | 'resting'>,
+): JsonObject {
+  if (kind === 'form' || kind === 'page') return defined({ tool, reason, form: schema, url });
+  return { tool, args, reason };
 }
 
 /** Returns the answer given before a crash, if it was about the same arguments. */
@@ -73,7 +89,7 @@ function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): 
 }
 
 /** The `id` is absent in records of earlier versions. */
-type RecordedAnswer = ApprovalOutcome & { readonly digest: string; readonly id?: string };
+type RecordedAnswer = QuestionOutcome & { readonly digest: string; readonly id?: string };
 
 function answerOf(digest: string, { id, ...outcome }: Omit<RecordedAnswer, 'digest'>): PersonAnswer {
   return { ...defined({ id }), digest, outcome };

@@ -254,7 +254,7 @@ describe('ctx.bundle.commit', () => {
     const agent = await start({ changesets: await edited(), approver, extensions: [guard] });
     expect((await agent.say('go')).text).toBe('ok');
     expect(approver.questions.map(({ key, kind }) => [key, kind])).toEqual([
-      ['0/call/call_1/approval/0', undefined],
+      ['0/call/call_1/approval/0', 'call'],
       ['0/call/call_1/change/approval/0', 'change'],
     ]);
   });

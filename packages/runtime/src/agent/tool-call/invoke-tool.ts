@@ -15,6 +15,7 @@ import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { type Asker, agentsApi } from '../agents-api/agents-api.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { bundleApi } from './bundle-api.ts';
+import { personApi } from './person-api.ts';
 import { errorResult, logFailedCall } from './error-result.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
@@ -110,6 +111,10 @@ function toolContext(turn: RunningTurn, call: RunningToolCall, tool: RegisteredT
       return (agents ??= agentsOf(turn, asker, tool.idempotent, run.deadline));
     },
     ...(message === undefined ? {} : { message }),
+    get person() {
+      const own = { call, mayRepeat: mayRepeat(tool), signal: run.signal, deadline: run.deadline };
+      return personApi(turn, own, tool.extension);
+    },
     get bundle() {
       return bundleApi(turn, { call, mayRepeat: tool.idempotent, signal: run.signal, deadline: run.deadline });
     },

@@ -35,9 +35,10 @@ export class ToolCallContext extends TurnLayerContext<RunningToolCall> {
   get approval(): ApprovalApi {
     const turn = this[turnOf];
     const call = this[subjectOf];
+    const { layer } = this[askingLayer];
     return {
       ask: (request) => {
-        const asked = askForApproval(turn, call, request);
+        const asked = askForApproval(turn, call, layer.extension, request);
         // If a layer ignores this promise, its rejection must not end the process. The core rejects the tool call
         // anyway.
         asked.catch(() => undefined);

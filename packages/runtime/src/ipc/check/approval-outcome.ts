@@ -1,8 +1,16 @@
 import type { ApprovalOutcome } from '@goondan/types';
-import { type FieldsOf, oneOf, optional, text } from './shape.ts';
+import type { QuestionOutcome } from '../../questions/question-record.ts';
+import { type FieldsOf, jsonObject, name, oneOf, optional, text } from './shape.ts';
 
 export const approvalOutcomeFields = {
   decision: oneOf('approved', 'denied', 'expired'),
   by: optional(text),
   note: optional(text),
+  args: optional(jsonObject),
 } satisfies FieldsOf<ApprovalOutcome>;
+
+export const questionOutcomeFields = {
+  ...approvalOutcomeFields,
+  content: optional(jsonObject),
+  grant: optional(name),
+} satisfies FieldsOf<QuestionOutcome>;

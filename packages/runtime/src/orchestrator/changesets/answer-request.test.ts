@@ -160,13 +160,13 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
       type: 'question.ask',
       callId: 'q',
       ...question,
-      ...(kind === 'change' ? { kind } : {}),
+      kind: kind === 'change' ? 'change' : 'call',
       expiresInMs: 60_000,
     });
     for (;;) {
       const id = swarm.questions.pending().find((each) => !known.has(each.id))?.id;
       if (id !== undefined) {
-        await swarm.questions.decide(id, { decision, by: 'ann' });
+        await swarm.questions.answer({ id, decision, by: 'ann' });
         return id;
       }
       await Bun.sleep(1);

@@ -2,7 +2,7 @@
 import type { ApprovalOutcome } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
 import { defined } from '../../json/defined.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import type { Changesets } from '../../workspace/changesets/changesets.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';

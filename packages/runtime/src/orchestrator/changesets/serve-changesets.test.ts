@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
 import { type ChangesetDeps, serveChangesets } from './serve-changesets.ts';

@@ -43,7 +43,7 @@ export async function answerOperation(
       const method = host.swarm[name] as (asked: object) => ReturnType<Swarm[PlainName]>;
       const asked = await readRequest(host, operation, request, url);
       const { caller: by } = host;
-      const signed = by !== undefined && (name === 'approve' || name === 'deny') ? { ...asked, by } : asked;
+      const signed = by !== undefined && (name === 'answer' || name === 'revoke') ? { ...asked, by } : asked;
       return writeAnswer(host, operation, method(signed), left);
     }
   }

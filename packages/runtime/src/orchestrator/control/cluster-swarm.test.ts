@@ -400,8 +400,8 @@ describe('the handle of a swarm with several nodes', () => {
   test('lists dead letters and questions from the store', async () => {
     expect(await a.swarm.deadLetters()).toHaveLength(1);
     expect(await a.swarm.questions()).toEqual([fakeQuestion]);
-    await a.swarm.approve({ id: fakeQuestion.id, by: 'ann' });
-    expect(a.local.calls.at(-1)).toEqual(['approve', { id: fakeQuestion.id, by: 'ann' }]);
+    await a.swarm.answer({ id: fakeQuestion.id, by: 'ann', decision: 'approved' });
+    expect(a.local.calls.at(-1)).toEqual(['answer', { id: fakeQuestion.id, by: 'ann', decision: 'approved' }]);
     expect(b.local.calls).toEqual([]);
   });
 

@@ -154,8 +154,9 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
     dropDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.dropDeadLetter(letter)),
     // Every node lists the questions of the whole swarm, and answers any of them in the store.
     questions: () => local.questions(),
-    approve: (reply) => local.approve(reply),
-    deny: (reply) => local.deny(reply),
+    answer: (reply) => local.answer(reply),
+    grants: () => local.grants(),
+    revoke: (grant) => local.revoke(grant),
     restart: async ({ fresh = false, ...choice } = {}) => {
       const chosen = (await instances()).filter(
         ({ agent, instanceKey, status }) =>

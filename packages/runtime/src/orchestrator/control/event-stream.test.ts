@@ -18,11 +18,11 @@ beforeEach(async () => {
 afterEach(() => served.close());
 
 const asStream = { Accept: 'text/event-stream' };
-const watching = 'GET /v2/events HTTP/1.1\r\nHost: x\r\n\r\n';
+const watching = 'GET /v3/events HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('a stream of notices', () => {
   test('has an event and a line of JSON for each notice', async () => {
-    const response = await served.request('GET', '/v2/events?agent=a&instanceKey=k&eventId=e&types=delta,log');
+    const response = await served.request('GET', '/v3/events?agent=a&instanceKey=k&eventId=e&types=delta,log');
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(served.swarm.calls).toEqual([
       ['watch', { agent: 'a', instanceKey: 'k', eventId: 'e', types: ['delta', 'log'] }],
@@ -86,23 +86,23 @@ describe('a stream of notices', () => {
     try {
       const readers = [await small.connect(watching), await small.connect(watching)];
       await until(() => small.server.open === 2);
-      void small.request('POST', '/v2/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
+      void small.request('POST', '/v3/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
       await until(() => small.server.open === 3);
       for (const [method, at, headers] of [
-        ['GET', '/v2/events', {}],
-        ['POST', '/v2/ask', {}],
-        ['POST', '/v2/ask', asStream],
+        ['GET', '/v3/events', {}],
+        ['POST', '/v3/ask', {}],
+        ['POST', '/v3/ask', asStream],
       ] as const) {
         const refused = await small.request(method, at, { headers });
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
         expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_FULL', retryable: true } });
       }
-      for (const order of ['/v2/deliver', '/v2/cancel', '/v2/stop']) {
+      for (const order of ['/v3/deliver', '/v3/cancel', '/v3/stop']) {
         expect((await small.request('POST', order)).status).toBe(200);
       }
       readers[0]?.end();
       await until(() => small.server.open === 2);
-      expect((await small.request('GET', '/v2/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
+      expect((await small.request('GET', '/v3/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
     } finally {
       await small.close();
     }
@@ -186,7 +186,7 @@ describe('a slow reader', () => {
     reader.read();
     await until(reader.isClosed);
     expect(reader.received()).not.toContain('stopped');
-    expect((await served.request('GET', '/v2/status')).status).toBe(200);
+    expect((await served.request('GET', '/v3/status')).status).toBe(200);
   });
 
   test('does not delay others', async () => {
@@ -203,7 +203,7 @@ describe('a slow reader', () => {
 
 describe('an ask as a stream', () => {
   test('sends accepted, the notices of the turn, and its end, once', async () => {
-    const reader = await post('/v2/ask', { id: 'e1' });
+    const reader = await post('/v3/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     served.swarm.tell(delta('Hi', 'e1'));
     served.swarm.tell(delta('other', 'e2'));
@@ -216,7 +216,7 @@ describe('an ask as a stream', () => {
 
   test('is rejected like any other request when it is not accepted', async () => {
     served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.'));
-    const refused = await served.request('POST', '/v2/ask', { headers: asStream, body: {} });
+    const refused = await served.request('POST', '/v3/ask', { headers: asStream, body: {} });
     expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/json;charset=utf-8']);
     expect(await refused.json()).toMatchObject({ error: { code: 'E_INBOX_FULL' } });
     expect(served.server.open).toBe(0);
@@ -230,7 +230,7 @@ describe('an ask as a stream', () => {
       { code: 'E_CONTROL_FAILED', message: 'The turn failed inside the orchestrator.' },
     ],
   ])('ends with the error when it fails after its acceptance: %s', async (_, error, shown) => {
-    const reader = await post('/v2/ask', { id: 'e1' });
+    const reader = await post('/v3/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     served.swarm.fail('e1', error);
     await until(() => reader.received().includes('event: error'));
@@ -240,7 +240,7 @@ describe('an ask as a stream', () => {
   });
 
   test('ends with an error when the swarm stops first', async () => {
-    const reader = await post('/v2/ask', { id: 'e1' });
+    const reader = await post('/v3/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     await served.server.close();
     await until(() => reader.received().includes('E_CONTROL_CLOSED'));
@@ -259,7 +259,7 @@ describe('a client that leaves before the end of its turn', () => {
   const leave = async (body: object, accept: string, when: 'accepted' | 'waiting'): Promise<void> => {
     const accepted = Promise.withResolvers<void>();
     if (when === 'waiting') served.swarm.holdNext(accepted.promise);
-    const client = await post('/v2/ask', body, { accept });
+    const client = await post('/v3/ask', body, { accept });
     await until(() => (when === 'waiting' ? served.swarm.calls.length : served.swarm.running.length) === 1);
     client.end();
     await until(() => served.server.open === 0);
@@ -289,7 +289,7 @@ describe('a client that leaves before the end of its turn', () => {
   });
 
   test('cancels no finished turn', async () => {
-    const client = await post('/v2/ask', { id: 'e1', cancelOnDisconnect: true }, { reads: false });
+    const client = await post('/v3/ask', { id: 'e1', cancelOnDisconnect: true }, { reads: false });
     await until(() => served.swarm.running.length === 1);
     const { options } = served.swarm.askers.get('e1') ?? {};
     served.swarm.finish('e1', 'x'.repeat(4_000_000));
@@ -306,7 +306,7 @@ describe('many concurrent asks', () => {
     const ids = Array.from({ length: 200 }, (_, number) => `e${number}`);
     const answers = ids.map(async (id, number) => {
       const headers = number % 2 === 0 ? asStream : {};
-      const response = await served.request('POST', '/v2/ask', { body: { id }, headers });
+      const response = await served.request('POST', '/v3/ask', { body: { id }, headers });
       return response.text();
     });
     await until(() => served.swarm.running.length === ids.length);
@@ -322,7 +322,7 @@ describe('a stop as a stream', () => {
   test('sends stopping, and stopped when nothing is left', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     served.swarm.stop = () => promise;
-    const reader = await post('/v2/stop');
+    const reader = await post('/v3/stop');
     await until(() => reader.received().includes('event: stopping'));
     expect(reader.received()).not.toContain('event: stopped');
     resolve();
@@ -331,7 +331,7 @@ describe('a stop as a stream', () => {
 
   test('sends stopped when the socket closes first', async () => {
     served.swarm.stop = () => new Promise(() => undefined);
-    const reader = await post('/v2/stop');
+    const reader = await post('/v3/stop');
     await until(() => reader.received().includes('event: stopping'));
     await served.server.close();
     await until(() => reader.received().includes('event: stopped'));
@@ -339,7 +339,7 @@ describe('a stop as a stream', () => {
 
   test('sends the error', async () => {
     served.swarm.stop = () => Promise.reject(new GoondanError('E_STORE_WRITE', 'No.'));
-    const reader = await post('/v2/stop');
+    const reader = await post('/v3/stop');
     await until(() => reader.received().includes('E_STORE_WRITE'));
   });
 });

@@ -26,7 +26,7 @@ const paths = [...new Set(Object.values(operations).map(({ path }) => PROTOCOL +
 const path = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...paths) },
   { weight: 1, arbitrary: fc.constantFrom(...paths).map((known) => known.replace(PROTOCOL, '/v1')) },
-  { weight: 1, arbitrary: fc.constantFrom('/', '//', '/v2', '/v2/../v2/status', '/v2/%2e%2e', '/%00', '/constructor') },
+  { weight: 1, arbitrary: fc.constantFrom('/', '//', '/v3', '/v3/../v3/status', '/v3/%2e%2e', '/%00', '/constructor') },
   { weight: 1, arbitrary: fc.webPath() },
 );
 
@@ -117,8 +117,8 @@ describe('a control socket with malformed requests', () => {
     const start = fc.constantFrom(
       '',
       'GET ',
-      'POST /v2/deliver HTTP/1.1\r\n',
-      'GET /v2/events HTTP/1.1\r\nHost: x\r\n',
+      'POST /v3/deliver HTTP/1.1\r\n',
+      'GET /v3/events HTTP/1.1\r\nHost: x\r\n',
     );
     const rest = fc.oneof(
       anyText(),
@@ -173,5 +173,5 @@ async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
 async function expectToBeWell(): Promise<void> {
   expect(served.reported).toEqual([]);
   while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);
-  expect((await served.request('GET', '/v2/status')).status).toBe(200);
+  expect((await served.request('GET', '/v3/status')).status).toBe(200);
 }

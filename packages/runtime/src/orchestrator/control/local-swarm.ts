@@ -21,7 +21,6 @@ import { typedAsk } from '../../control/typed-ask.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
 import type {
-  QuestionReply,
   DeadLetterSummary,
   Delivery,
   InstanceAddress,
@@ -184,8 +183,9 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     },
 
     questions: async () => swarm.questions.pending(),
-    approve: (reply) => decide(reply, 'approved'),
-    deny: (reply) => decide(reply, 'denied'),
+    answer: (reply) => swarm.questions.answer(reply),
+    grants: async () => swarm.questions.grants(),
+    revoke: (grant) => swarm.questions.revoke(grant),
 
     async restart({ fresh = false, ...choice } = {}) {
       const restarted = await Promise.all(chosen(choice).map((at) => (fresh ? beginAnew(at) : replace(at))));
@@ -211,20 +211,6 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   function open(delivery: Delivery): ReturnType<typeof makeEvent> {
     if (isStopping) throw stopped('no more input is accepted');
     return makeEvent(delivery, deps.entryAgent(), deps);
-  }
-
-  async function decide(
-    { id, by = 'control', note }: QuestionReply,
-    decision: 'approved' | 'denied',
-  ): Promise<boolean> {
-    for (const text of [by, note ?? '']) {
-      if (typeof text === 'string' && text.length <= LONGEST_NOTE) continue;
-      throw new GoondanError(
-        'E_CONTROL_REQUEST',
-        `The fields "by" and "note" must be texts of at most ${LONGEST_NOTE} characters.`,
-      );
-    }
-    return swarm.questions.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
   }
 
   function describe(instance: Instance): InstanceStatus {
@@ -289,7 +275,6 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   }
 }
 
-const LONGEST_NOTE = 4_000;
 const BY_A_CLIENT = 'cancelled by a client';
 
 function isChosen({ agentName, instanceKey }: AgentAddress, choice: InstanceChoice): boolean {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (let n = 0; n < 20; n++) {
     open.push(raw('', { isTls: false, at: patient }));
     open.push(raw('', { at: patient }));
-    open.push(raw('GET /v2/status HTTP/1.1\r\nX: ', { drip: 'x', at: patient }));
+    open.push(raw('GET /v3/status HTTP/1.1\r\nX: ', { drip: 'x', at: patient }));
   }
   strangers = Promise.all(open);
   // An admitted stream stays open meanwhile.
@@ -100,7 +100,7 @@ describe('the control port of a node', () => {
     expect((await refusalOf(node.connect('wrong'))).code).toBe('E_CLUSTER_TOKEN');
     expect((await refusalOf(node.connect(''))).code).toBe('E_CLUSTER_TOKEN');
     expect((await refusalOf(node.connect('a\r\nX: y'))).code).toBe('E_CLUSTER_TOKEN');
-    const { status, body } = await raw('GET /v2/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const { status, body } = await raw('GET /v3/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(status).toBe(401);
     expect(body).toContain('E_CLUSTER_TOKEN');
     expect(node.swarm.calls).toEqual([]);
@@ -125,11 +125,11 @@ describe('the control port of a node', () => {
     const statuses = new Map<string, number>();
     for (const name of operationNames) {
       const { method, path } = operations[name];
-      const head = `${method} /v2${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\nContent-Length: 0\r\n`;
+      const head = `${method} /v3${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\nContent-Length: 0\r\n`;
       statuses.set(name, (await raw(`${head}Connection: close\r\n\r\n`)).status);
     }
     const allowed = [...statuses].filter(([, status]) => status === 200).map(([name]) => name);
-    expect(allowed).toEqual(['status', 'instances', 'watch', 'deadLetters', 'questions']);
+    expect(allowed).toEqual(['status', 'instances', 'watch', 'deadLetters', 'questions', 'grants']);
     expect([...statuses].filter(([name]) => !allowed.includes(name)).map(([, status]) => status)).toEqual(
       Array.from({ length: operationNames.length - allowed.length }, () => 403),
     );
@@ -138,11 +138,11 @@ describe('the control port of a node', () => {
 
   test('answers questions in the name of the token, whatever name the client sends', async () => {
     const client = await node.connect('operate');
-    await client.approve({ id: fakeQuestion.id, by: 'the boss' });
-    await client.deny({ id: fakeQuestion.id });
+    await client.answer({ id: fakeQuestion.id, by: 'the boss', decision: 'approved' });
+    await client.answer({ id: fakeQuestion.id, decision: 'denied', by: 'ann' });
     expect(node.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
-      ['approve', { id: fakeQuestion.id, by: 'ann' }],
-      ['deny', { id: fakeQuestion.id, by: 'ann' }],
+      ['answer', { id: fakeQuestion.id, by: 'ann', decision: 'approved' }],
+      ['answer', { id: fakeQuestion.id, by: 'ann', decision: 'denied' }],
     ]);
   });
 
@@ -257,7 +257,7 @@ describe('an attack on the control port', () => {
     const seeds = [
       'GET / HTTP/9.9',
       '\0\u0001\u0002',
-      'POST /v2/deliver HTTP/1.1\r\nAuthorization: Bearer',
+      'POST /v3/deliver HTTP/1.1\r\nAuthorization: Bearer',
       '{}',
       'A'.repeat(999),
     ];
@@ -285,7 +285,7 @@ describe('an attack on the control port', () => {
     expect(await right.status()).toEqual(fakeStatus);
     let answered = 0;
     const wrong = Array.from({ length: 300 }, async (_, n) => {
-      const guess = `GET /v2/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guess${n}\r\nConnection: close\r\n\r\n`;
+      const guess = `GET /v3/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guess${n}\r\nConnection: close\r\n\r\n`;
       const { status } = await raw(guess, { at: slowed });
       answered += 1;
       return status;
@@ -301,7 +301,7 @@ describe('an attack on the control port', () => {
 
   test('a huge body without a right token is not read', async () => {
     const head =
-      'POST /v2/deliver HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nContent-Length: 900000000\r\n\r\n';
+      'POST /v3/deliver HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nContent-Length: 900000000\r\n\r\n';
     const before = memoryInUse();
     const sent = await Promise.all(
       Array.from({ length: 8 }, () => raw(head, { more: Buffer.alloc(8_000_000, 'x'), endAfterMs: 5_000 })),
@@ -312,12 +312,12 @@ describe('an attack on the control port', () => {
   }, 30_000);
 
   test('headers of 100 kB are refused', async () => {
-    const { status } = await raw(`GET /v2/status HTTP/1.1\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`);
+    const { status } = await raw(`GET /v3/status HTTP/1.1\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`);
     expect(status).toBe(431);
   });
 
   test('plain HTTP on the port gets no answer', async () => {
-    const { received } = await raw('GET /v2/status HTTP/1.1\r\nHost: x\r\n\r\n', { isTls: false });
+    const { received } = await raw('GET /v3/status HTTP/1.1\r\nHost: x\r\n\r\n', { isTls: false });
     expect(received).not.toContain('HTTP/1.1 200');
   });
 
@@ -328,9 +328,9 @@ describe('an attack on the control port', () => {
   }, 60_000);
 
   test('a connection is closed with its refusal, although its client would keep it open', async () => {
-    const head = 'GET /v2/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer';
+    const head = 'GET /v3/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer';
     const refused = Array.from({ length: 60 }, (_, n) => raw(`${head} guess${n}\r\n\r\n`, { untilClosed: true }));
-    const missing = raw('GET /v2/status HTTP/1.1\r\nHost: x\r\n\r\n', { untilClosed: true });
+    const missing = raw('GET /v3/status HTTP/1.1\r\nHost: x\r\n\r\n', { untilClosed: true });
     const statuses = (await Promise.all([...refused, missing])).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
   }, 30_000);

@@ -29,8 +29,8 @@ describe('the control socket', () => {
   });
 
   test('identifies itself', async () => {
-    expect(await answerTo('GET', '/v2/status')).toEqual(fakeStatus);
-    expect(await answerTo('GET', '/v2/instances')).toEqual({ instances: fakeStatus.instances });
+    expect(await answerTo('GET', '/v3/status')).toEqual(fakeStatus);
+    expect(await answerTo('GET', '/v3/instances')).toEqual({ instances: fakeStatus.instances });
   });
 
   test('takes an input with all its fields', async () => {
@@ -43,10 +43,10 @@ describe('the control socket', () => {
       auth: { user: 'ada' },
       traceId: '0123456789abcdef0123456789abcdef',
     };
-    const acceptance = await answerTo('POST', '/v2/deliver', { body: delivery });
+    const acceptance = await answerTo('POST', '/v3/deliver', { body: delivery });
     expect(acceptance).toMatchObject({ accepted: true, eventId: 'e1', agent: 'helper', duplicate: false });
-    expect(await answerTo('POST', '/v2/deliver', { body: delivery })).toMatchObject({ duplicate: true });
-    expect(await answerTo('POST', '/v2/deliver')).toMatchObject({ agent: 'entry', instanceKey: 'default' });
+    expect(await answerTo('POST', '/v3/deliver', { body: delivery })).toMatchObject({ duplicate: true });
+    expect(await answerTo('POST', '/v3/deliver')).toMatchObject({ agent: 'entry', instanceKey: 'default' });
     expect(served.swarm.calls).toEqual([
       ['deliver', delivery],
       ['deliver', delivery],
@@ -55,19 +55,20 @@ describe('the control socket', () => {
   });
 
   test.each([
-    ['/v2/deliver', 'instanceKey', {}],
-    ['/v2/ask', 'id', {}],
-    ['/v2/ask', 'client', {}],
-    ['/v2/instances/delete', 'instanceKey', { agent: 'helper' }],
-    ['/v2/instances/fork', 'as', { agent: 'helper', instanceKey: 'a' }],
-    ['/v2/instances/fork', 'at', { agent: 'helper', instanceKey: 'a', as: 'b' }],
-    ['/v2/cancel', 'reason', {}],
-    ['/v2/cancel', 'eventId', {}],
-    ['/v2/dead-letters/retry', 'eventId', { agent: 'helper', instanceKey: 'a' }],
-    ['/v2/dead-letters/drop', 'agent', { eventId: 'a', instanceKey: 'a' }],
-    ['/v2/questions/approve', 'note', { id: 'a' }],
-    ['/v2/questions/deny', 'id', {}],
-    ['/v2/restart', 'agent', {}],
+    ['/v3/deliver', 'instanceKey', {}],
+    ['/v3/ask', 'id', {}],
+    ['/v3/ask', 'client', {}],
+    ['/v3/instances/delete', 'instanceKey', { agent: 'helper' }],
+    ['/v3/instances/fork', 'as', { agent: 'helper', instanceKey: 'a' }],
+    ['/v3/instances/fork', 'at', { agent: 'helper', instanceKey: 'a', as: 'b' }],
+    ['/v3/cancel', 'reason', {}],
+    ['/v3/cancel', 'eventId', {}],
+    ['/v3/dead-letters/retry', 'eventId', { agent: 'helper', instanceKey: 'a' }],
+    ['/v3/dead-letters/drop', 'agent', { eventId: 'a', instanceKey: 'a' }],
+    ['/v3/questions/answer', 'note', { id: 'a', decision: 'denied', by: 'ann' }],
+    ['/v3/questions/answer', 'id', { decision: 'denied', by: 'ann' }],
+    ['/v3/grants/revoke', 'by', { id: 'a' }],
+    ['/v3/restart', 'agent', {}],
   ])('%s refuses a NUL character and half of a surrogate pair in `%s`', async (path, field, body) => {
     for (const [odd, problem] of [
       ['a\0b', 'contains a NUL character'],
@@ -81,12 +82,12 @@ describe('the control socket', () => {
   });
 
   test('takes an input with any character', async () => {
-    await answerTo('POST', '/v2/deliver', { body: { input: 'a\0b \ud800' } });
+    await answerTo('POST', '/v3/deliver', { body: { input: 'a\0b \ud800' } });
     expect(served.swarm.calls).toEqual([['deliver', { input: 'a\0b \ud800' }]]);
   });
 
   test('asks and waits for the end of the turn', async () => {
-    const answer = answerTo('POST', '/v2/ask', { body: { id: 'e1', input: 'Hello' } });
+    const answer = answerTo('POST', '/v3/ask', { body: { id: 'e1', input: 'Hello' } });
     await until(() => served.swarm.running.length === 1);
     served.swarm.finish('e1', 'Hi there');
     expect(await answer).toMatchObject({ eventId: 'e1', result: { finishReason: 'text_response' }, stepCount: 1 });
@@ -95,27 +96,27 @@ describe('the control socket', () => {
   test('passes on the other operations', async () => {
     const { swarm } = served;
     const choice = { agent: 'helper', instanceKey: 'a/b' };
-    expect(await answerTo('POST', '/v2/cancel', { body: { ...choice, eventId: 'x', reason: 'Enough' } })).toEqual({
+    expect(await answerTo('POST', '/v3/cancel', { body: { ...choice, eventId: 'x', reason: 'Enough' } })).toEqual({
       cancelled: false,
     });
-    expect(await answerTo('GET', '/v2/dead-letters?agent=helper&instanceKey=a%2Fb')).toMatchObject({
+    expect(await answerTo('GET', '/v3/dead-letters?agent=helper&instanceKey=a%2Fb')).toMatchObject({
       deadLetters: [{ eventId: 'dead' }],
     });
-    expect(await answerTo('GET', '/v2/dead-letters')).toMatchObject({ deadLetters: [{}] });
-    await answerTo('GET', '/v2/dead-letters?agent=&instanceKey=');
-    expect(await answerTo('POST', '/v2/dead-letters/retry', { body: { ...choice, eventId: 'dead' } })).toEqual({
+    expect(await answerTo('GET', '/v3/dead-letters')).toMatchObject({ deadLetters: [{}] });
+    await answerTo('GET', '/v3/dead-letters?agent=&instanceKey=');
+    expect(await answerTo('POST', '/v3/dead-letters/retry', { body: { ...choice, eventId: 'dead' } })).toEqual({
       retried: true,
     });
-    expect(await answerTo('POST', '/v2/dead-letters/drop', { body: { ...choice, eventId: 'x' } })).toEqual({
+    expect(await answerTo('POST', '/v3/dead-letters/drop', { body: { ...choice, eventId: 'x' } })).toEqual({
       dropped: false,
     });
     const deletion = { agent: 'helper', instanceKey: 'a/b', force: true };
-    expect(await answerTo('POST', '/v2/instances/delete', { body: deletion })).toEqual({ inputs: 1 });
+    expect(await answerTo('POST', '/v3/instances/delete', { body: deletion })).toEqual({ inputs: 1 });
     const fork = { agent: 'helper', instanceKey: 'a/b', as: 'c' };
-    expect(await answerTo('POST', '/v2/instances/fork', { body: fork })).toMatchObject({ seq: 7 });
-    expect(await answerTo('POST', '/v2/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
-    expect(await answerTo('POST', '/v2/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
-    expect(await answerTo('POST', '/v2/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
+    expect(await answerTo('POST', '/v3/instances/fork', { body: fork })).toMatchObject({ seq: 7 });
+    expect(await answerTo('POST', '/v3/restart', { body: { agent: 'helper', fresh: true } })).toEqual({ restarted: 2 });
+    expect(await answerTo('POST', '/v3/reload', { body: {} })).toMatchObject({ changed: ['Agent/entry'] });
+    expect(await answerTo('POST', '/v3/stop', { body: { graceMs: 5 } })).toEqual({ stopping: true });
     expect(swarm.calls).toEqual([
       ['cancel', { ...choice, eventId: 'x', reason: 'Enough' }],
       ['deadLetters', choice],
@@ -136,19 +137,19 @@ describe('a rejection by the control socket', () => {
   test.each<[number, string, string, string]>([
     [404, 'There is no endpoint /.', 'GET', '/'],
     [404, 'There is no endpoint /swarm.', 'GET', '/swarm'],
-    [404, 'There is no endpoint /v2.', 'GET', '/v2'],
-    [404, 'There is no endpoint /v2/status/.', 'GET', '/v2/status/'],
-    [404, 'There is no endpoint /v2/__proto__.', 'GET', '/v2/__proto__'],
-    [405, '/v2/status supports GET, not POST.', 'POST', '/v2/status'],
-    [405, '/v2/deliver supports POST, not OPTIONS.', 'OPTIONS', '/v2/deliver'],
-    [405, '/v2/dead-letters supports GET, not DELETE.', 'DELETE', '/v2/dead-letters'],
+    [404, 'There is no endpoint /v3.', 'GET', '/v3'],
+    [404, 'There is no endpoint /v3/status/.', 'GET', '/v3/status/'],
+    [404, 'There is no endpoint /v3/__proto__.', 'GET', '/v3/__proto__'],
+    [405, '/v3/status supports GET, not POST.', 'POST', '/v3/status'],
+    [405, '/v3/deliver supports POST, not OPTIONS.', 'OPTIONS', '/v3/deliver'],
+    [405, '/v3/dead-letters supports GET, not DELETE.', 'DELETE', '/v3/dead-letters'],
   ])('%p for an unknown path or method: %s', async (status, message, method, at) => {
     const code = 'E_CONTROL_ENDPOINT';
     expect(await refusalOf(method, at)).toEqual([status, code, message, errorCatalogue[code].suggestion]);
   });
 
   test('lists the allowed methods', async () => {
-    const { headers } = await served.request('PUT', '/v2/stop');
+    const { headers } = await served.request('PUT', '/v3/stop');
     expect(headers.get('allow')).toBe('POST');
   });
 
@@ -158,56 +159,56 @@ describe('a rejection by the control socket', () => {
     ['/v11/deliver', '/v11'],
   ])('404 for another version, and says to restart the swarm: %s', async (at, version) => {
     const [status, code, message, suggestion] = await refusalOf('GET', at);
-    expect([status, code, message]).toEqual([404, 'E_CONTROL_VERSION', `This swarm speaks /v2, not ${version}.`]);
+    expect([status, code, message]).toEqual([404, 'E_CONTROL_VERSION', `This swarm speaks /v3, not ${version}.`]);
     expect(suggestion).toContain('start it again');
   });
 
   test.each<[string, string, string, unknown]>([
-    ['The body of the request is not JSON in UTF-8.', 'POST', '/v2/deliver', '{'],
-    ['The body of the request: it is null, not an object.', 'POST', '/v2/deliver', 'null'],
-    ['The body of the request: it is a list, not an object.', 'POST', '/v2/stop', '[]'],
-    ['The body of the request: agent is 7, not a text.', 'POST', '/v2/deliver', { agent: 7 }],
-    ['The body of the request: agent is "", not a text.', 'POST', '/v2/ask', { agent: '' }],
-    ['The body of the request: input is null, not a text.', 'POST', '/v2/deliver', { input: null }],
-    ['The body of the request: metadata is a list, not an object.', 'POST', '/v2/deliver', { metadata: [] }],
-    ['The body of the request: auth is "root", not an object.', 'POST', '/v2/deliver', { auth: 'root' }],
-    ['The body of the request: traceId is not 32 hexadecimal digits.', 'POST', '/v2/deliver', { traceId: 'x' }],
-    ['The body of the request: parentSpanId is not 16 hexadecimal digits.', 'POST', '/v2/ask', { parentSpanId: 'x' }],
+    ['The body of the request is not JSON in UTF-8.', 'POST', '/v3/deliver', '{'],
+    ['The body of the request: it is null, not an object.', 'POST', '/v3/deliver', 'null'],
+    ['The body of the request: it is a list, not an object.', 'POST', '/v3/stop', '[]'],
+    ['The body of the request: agent is 7, not a text.', 'POST', '/v3/deliver', { agent: 7 }],
+    ['The body of the request: agent is "", not a text.', 'POST', '/v3/ask', { agent: '' }],
+    ['The body of the request: input is null, not a text.', 'POST', '/v3/deliver', { input: null }],
+    ['The body of the request: metadata is a list, not an object.', 'POST', '/v3/deliver', { metadata: [] }],
+    ['The body of the request: auth is "root", not an object.', 'POST', '/v3/deliver', { auth: 'root' }],
+    ['The body of the request: traceId is not 32 hexadecimal digits.', 'POST', '/v3/deliver', { traceId: 'x' }],
+    ['The body of the request: parentSpanId is not 16 hexadecimal digits.', 'POST', '/v3/ask', { parentSpanId: 'x' }],
     [
       'The body of the request: agnet is unknown; known: agent, instanceKey, input, content, now, id, client, metadata, output, auth, traceId, parentSpanId, isSampled.',
       'POST',
-      '/v2/deliver',
+      '/v3/deliver',
       { agnet: 'a' },
     ],
-    ['The body of the request: __proto__ is unknown; known: graceMs.', 'POST', '/v2/stop', '{"__proto__":{}}'],
-    ['The body of the request: graceMs is -1, not a whole number of at least 0.', 'POST', '/v2/stop', { graceMs: -1 }],
+    ['The body of the request: __proto__ is unknown; known: graceMs.', 'POST', '/v3/stop', '{"__proto__":{}}'],
+    ['The body of the request: graceMs is -1, not a whole number of at least 0.', 'POST', '/v3/stop', { graceMs: -1 }],
     [
       'The body of the request: eventId is missing, not a text.',
       'POST',
-      '/v2/dead-letters/drop',
+      '/v3/dead-letters/drop',
       { agent: 'a', instanceKey: 'b' },
     ],
-    ['The body of the request: instanceKey is missing, not a text.', 'POST', '/v2/instances/delete', { agent: 'a' }],
-    ['The body of the request: fresh is "yes", neither true nor false.', 'POST', '/v2/restart', { fresh: 'yes' }],
-    ['The body of the request: reason is {}, not a text.', 'POST', '/v2/cancel', { reason: {} }],
+    ['The body of the request: instanceKey is missing, not a text.', 'POST', '/v3/instances/delete', { agent: 'a' }],
+    ['The body of the request: fresh is "yes", neither true nor false.', 'POST', '/v3/restart', { fresh: 'yes' }],
+    ['The body of the request: reason is {}, not a text.', 'POST', '/v3/cancel', { reason: {} }],
     [
       'The body of the request: cancelOnDisconnect is 1, neither true nor false.',
       'POST',
-      '/v2/ask',
+      '/v3/ask',
       { cancelOnDisconnect: 1 },
     ],
-    ['The query of the request: verbose is unknown; known: none.', 'GET', '/v2/status?verbose=1', undefined],
-    ['The query of the request: agent is there twice.', 'GET', '/v2/events?agent=a&agent=b', undefined],
+    ['The query of the request: verbose is unknown; known: none.', 'GET', '/v3/status?verbose=1', undefined],
+    ['The query of the request: agent is there twice.', 'GET', '/v3/events?agent=a&agent=b', undefined],
     [
       'The query of the request: types[1] is "nonsense", not one of delta, runtime.event, turn.ended, log, question, instance, dropped.',
       'GET',
-      '/v2/events?types=log,nonsense',
+      '/v3/events?types=log,nonsense',
       undefined,
     ],
     [
       'The query of the request: cancelOnDisconnect is unknown; known: none.',
       'POST',
-      '/v2/ask?cancelOnDisconnect=true',
+      '/v3/ask?cancelOnDisconnect=true',
       {},
     ],
   ])('400 names the field: %s', async (message, method, at, body) => {
@@ -222,29 +223,29 @@ describe('a rejection by the control socket', () => {
   });
 
   test('400 for text that is not UTF-8, and for endless nesting', async () => {
-    const bytes = await fetch('http://localhost/v2/deliver', {
+    const bytes = await fetch('http://localhost/v3/deliver', {
       unix: served.path,
       method: 'POST',
       body: new Uint8Array([0x7b, 0xff, 0x7d]),
     });
     expect(bytes.status).toBe(400);
     const body = `{"metadata":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-    const [status, code, message] = await refusalOf('POST', '/v2/deliver', { body });
+    const [status, code, message] = await refusalOf('POST', '/v3/deliver', { body });
     expect([status, code]).toEqual([400, 'E_CONTROL_REQUEST']);
     expect(String(message).length).toBeLessThan(500);
   });
 
   test('413 for a body that is too long, announced or not', async () => {
     const small = { body: { reason: 'x'.repeat(64_000) } };
-    expect((await refusalOf('POST', '/v2/cancel', small)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
+    expect((await refusalOf('POST', '/v3/cancel', small)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
     const large = { body: { input: 'x'.repeat(16_000_000) } };
-    expect((await refusalOf('POST', '/v2/deliver', large)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
-    expect(await answerTo('POST', '/v2/deliver', { body: { input: 'x'.repeat(15_900_000) } })).toMatchObject({
+    expect((await refusalOf('POST', '/v3/deliver', large)).slice(0, 2)).toEqual([413, 'E_CONTROL_REQUEST']);
+    expect(await answerTo('POST', '/v3/deliver', { body: { input: 'x'.repeat(15_900_000) } })).toMatchObject({
       accepted: true,
     });
     const piece = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const unannounced = await served.connect(
-      `POST /v2/cancel HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${piece}${piece}`,
+      `POST /v3/cancel HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${piece}${piece}`,
     );
     await until(() => unannounced.received().includes('E_CONTROL_REQUEST'));
     expect(unannounced.received()).toStartWith('HTTP/1.1 413');
@@ -253,7 +254,7 @@ describe('a rejection by the control socket', () => {
 
   test('413 comes before the body, however long it is', async () => {
     const connection = await served.connect(
-      'POST /v2/deliver HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n',
+      'POST /v3/deliver HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n',
     );
     await until(() => connection.received().includes('E_CONTROL_REQUEST'));
     expect(connection.received()).toStartWith('HTTP/1.1 413');
@@ -263,9 +264,9 @@ describe('a rejection by the control socket', () => {
     const tight = await serveFakeSwarm({ limits: { mostBodyBytes: 100 } });
     try {
       const first = await tight.connect(
-        `POST /v2/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
+        `POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
       );
-      const refused = async () => (await tight.request('POST', '/v2/cancel', { body: ' '.repeat(60) })).status;
+      const refused = async () => (await tight.request('POST', '/v3/cancel', { body: ' '.repeat(60) })).status;
       while ((await refused()) !== 429) await Bun.sleep(2);
       first.end();
       while ((await refused()) === 429) await Bun.sleep(2);
@@ -279,7 +280,7 @@ describe('a rejection by the control socket', () => {
     const clock = manualClock();
     const slow = await serveFakeSwarm({ clock });
     try {
-      const connection = await slow.connect('POST /v2/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
+      const connection = await slow.connect('POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
       await until(() => clock.pending === 1);
       await clock.advance(30_000);
       await until(() => connection.received().includes('E_CONTROL_REQUEST'));
@@ -291,7 +292,7 @@ describe('a rejection by the control socket', () => {
   });
 
   test('400 for an invalid address', async () => {
-    const connection = await served.connect('GET /v2/status HTTP/1.1\r\nHost: a b\r\n\r\n');
+    const connection = await served.connect('GET /v3/status HTTP/1.1\r\nHost: a b\r\n\r\n');
     await until(() => connection.received().includes('E_CONTROL_REQUEST'));
     expect(connection.received()).toStartWith('HTTP/1.1 400');
   });
@@ -322,15 +323,15 @@ describe('a rejection by the control socket', () => {
 
   test('429 says when to try again', async () => {
     served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.', { retryAfterMs: 2_500 }));
-    expect((await served.request('POST', '/v2/deliver')).headers.get('retry-after')).toBe('3');
+    expect((await served.request('POST', '/v3/deliver')).headers.get('retry-after')).toBe('3');
     served.swarm.failNext(new GoondanError('E_PROCESSES_FULL', 'Full.'));
-    expect((await served.request('POST', '/v2/deliver')).headers.get('retry-after')).toBe('1');
+    expect((await served.request('POST', '/v3/deliver')).headers.get('retry-after')).toBe('1');
   });
 
   test('hides an internal error, and reports it', async () => {
     for (const thrown of [new TypeError('password=hunter2'), 'hunter2', undefined, { toString: 1 }]) {
       served.swarm.failNext(thrown);
-      const response = await served.request('GET', '/v2/status');
+      const response = await served.request('GET', '/v3/status');
       const text = await response.text();
       expect(response.status).toBe(500);
       expect(JSON.parse(text)).toMatchObject({ error: { code: 'E_CONTROL_FAILED' } });
@@ -341,20 +342,20 @@ describe('a rejection by the control socket', () => {
 
   test('also follows an answer that cannot be written', async () => {
     served.swarm.status = async () => ({ ...fakeStatus, pid: 1n as unknown as number });
-    expect((await refusalOf('GET', '/v2/status')).slice(0, 2)).toEqual([500, 'E_CONTROL_FAILED']);
+    expect((await refusalOf('GET', '/v3/status')).slice(0, 2)).toEqual([500, 'E_CONTROL_FAILED']);
   });
 
   test('has no answer for a page in a browser', async () => {
     const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'POST' };
     for (const method of ['GET', 'OPTIONS', 'POST']) {
-      const response = await served.request(method, '/v2/status', { headers });
+      const response = await served.request(method, '/v3/status', { headers });
       expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
   });
 
   async function refusedBySwarm(error: GoondanError): Promise<unknown[]> {
     served.swarm.failNext(error);
-    return refusalOf('POST', '/v2/deliver', { body: {} });
+    return refusalOf('POST', '/v3/deliver', { body: {} });
   }
 });
 
@@ -362,8 +363,8 @@ describe('the end of the control socket', () => {
   test('earlier requests are answered, and the socket is gone', async () => {
     const { swarm, server, path } = served;
     swarm.holdNext(new Promise(() => undefined));
-    const instances = refusalOf('GET', '/v2/instances');
-    const ask = refusalOf('POST', '/v2/ask', { body: { id: 'e1' } });
+    const instances = refusalOf('GET', '/v3/instances');
+    const ask = refusalOf('POST', '/v3/ask', { body: { id: 'e1' } });
     await until(() => server.open === 2);
     await Promise.all([server.close(), server.close()]);
     expect((await instances).slice(0, 2)).toEqual([503, 'E_CONTROL_CLOSED']);
@@ -375,7 +376,7 @@ describe('the end of the control socket', () => {
   test('a streamed turn that is not accepted yet is given up when the socket closes', async () => {
     const { swarm, server } = served;
     swarm.holdNext(new Promise(() => undefined));
-    const ask = refusalOf('POST', '/v2/ask', { body: { id: 'e1' }, headers: { Accept: 'text/event-stream' } });
+    const ask = refusalOf('POST', '/v3/ask', { body: { id: 'e1' }, headers: { Accept: 'text/event-stream' } });
     await until(() => swarm.calls.length === 1);
     await server.close();
     expect((await ask).slice(0, 2)).toEqual([503, 'E_CONTROL_CLOSED']);
@@ -385,18 +386,18 @@ describe('the end of the control socket', () => {
     const { swarm, server } = served;
     // This swarm stops at once.
     swarm.stop = () => server.close();
-    expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
+    expect(await answerTo('POST', '/v3/stop')).toEqual({ stopping: true });
     await server.close();
   });
 
   test('a failed stop is reported', async () => {
     served.swarm.stop = () => Promise.reject(new Error('Stuck.'));
-    expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
+    expect(await answerTo('POST', '/v3/stop')).toEqual({ stopping: true });
     await until(() => served.reported.length === 1);
   });
 
   test('a client that does not read cannot delay it', async () => {
-    const stuck = await served.connect('GET /v2/events HTTP/1.1\r\nHost: x\r\n\r\n', { reads: false });
+    const stuck = await served.connect('GET /v3/events HTTP/1.1\r\nHost: x\r\n\r\n', { reads: false });
     await until(() => served.swarm.watching === 1);
     served.swarm.tell({ type: 'log', line: { ...line, message: 'x'.repeat(4_000_000) } });
     await served.server.close();

@@ -5,7 +5,7 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { digestJson } from '../../json/digest-json.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import { isAnsweredWith } from './asked-question.ts';
 
 const record = (id: string, to: number, more: Partial<QuestionRecord> = {}): QuestionRecord => ({

@@ -1,12 +1,14 @@
-/** Converts the frame of an approval request into the request for people and the record on disk. */
+/** Converts the frame of a question into the question for people and the record on disk. */
 import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
-import type { QuestionSummary } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import { checkPage } from '../../questions/check-page.ts';
+import { questionDigest } from '../../questions/question-digest.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
+import { readForm } from '../../questions/read-form.ts';
 
 export type AskFrame = Extract<FromAgent, { readonly type: 'question.ask' }>;
 
@@ -24,19 +26,24 @@ export const LONGEST_ARGUMENTS = 256_000;
 const LONGEST_REASON = 4_000;
 const LONGEST_WAIT_MS = 30 * 86_400_000;
 
+/** The maximum size of the schema of a tool in a question, in bytes. A larger one is left out. */
+const LONGEST_SCHEMA = 64_000;
+
 /**
- * Returns the record to store, or the reason why the request is rejected. The contents of the frame are checked here,
+ * Returns the record to store, or the reason why the question is rejected. The contents of the frame are checked here,
  * even if its process has checked them before.
  */
 export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | FrameError {
   const { at, during, frame, now, mask } = asked;
-  const { key, toolCallId, toolName, reason, expiresInMs, kind } = frame;
+  const { key, toolCallId, toolName, reason, expiresInMs, kind, askedBy, fingerprint, url } = frame;
   const size = Buffer.byteLength(JSON.stringify(frame.args));
   if (size > LONGEST_ARGUMENTS) {
     return wrong(`the arguments of "${toolName}" have ${size} bytes; a person can judge at most ${LONGEST_ARGUMENTS}`);
   }
   if (reason.length > LONGEST_REASON) return wrong('its reason is too long');
   if (!(expiresInMs > 0) || expiresInMs > LONGEST_WAIT_MS) return wrong('its expiresInMs is not between 0 and 30 days');
+  const problem = findSubjectProblem(asked);
+  if (problem !== undefined) return wrong(problem);
   return {
     id,
     agent: at.agentName,
@@ -46,14 +53,35 @@ export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | Fr
     key,
     toolCallId,
     toolName,
-    ...defined({ kind }),
+    kind,
+    ...defined({ askedBy, fingerprint, url }),
     // Safe: masking an object returns an object.
     args: maskJson(frame.args, mask) as JsonObject,
-    digest: digestJson(frame.args),
+    ...schemaOf(asked),
+    digest: questionDigest(frame),
     reason: mask(reason),
     askedAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + expiresInMs).toISOString(),
   };
+}
+
+function findSubjectProblem({ frame: { kind, schema, url, args }, mask }: AskedQuestion): string | undefined {
+  if (kind !== 'form' && kind !== 'page') return url === undefined ? undefined : 'only a page has an address';
+  if (Object.keys(args).length > 0) return 'a form and a page have no arguments';
+  if (kind === 'page') {
+    if (url === undefined || schema !== undefined) return 'a page has an address, and no form';
+    return checkPage(url) ?? (mask(url) === url ? undefined : 'its address contains a secret');
+  }
+  const fields = readForm(schema);
+  return 'problem' in fields ? fields.problem : undefined;
+}
+
+function schemaOf({ frame: { kind, schema }, mask }: AskedQuestion): Pick<QuestionRecord, 'schema'> {
+  if (schema === undefined || (kind !== 'call' && kind !== 'form')) return {};
+  // Safe: masking an object returns an object.
+  if (kind === 'form') return { schema: maskJson(schema, mask) as JsonObject };
+  const isShort = Buffer.byteLength(JSON.stringify(schema)) <= LONGEST_SCHEMA;
+  return isShort ? { schema: maskJson(schema, mask) as JsonObject } : {};
 }
 
 export function isSameQuestion(record: QuestionRecord, { at, during, frame }: AskedQuestion): boolean {
@@ -65,7 +93,7 @@ export function isSameQuestion(record: QuestionRecord, { at, during, frame }: As
     record.toolCallId === frame.toolCallId &&
     record.toolName === frame.toolName &&
     record.kind === frame.kind &&
-    record.digest === digestJson(frame.args)
+    record.digest === questionDigest(frame)
   );
 }
 
@@ -83,10 +111,6 @@ export function approvalOf(
 export function isAnsweredWith(other: QuestionRecord, answered: QuestionRecord): boolean {
   const isBudget = answered.kind === 'budget' && other.kind === 'budget';
   return isBudget && other.id !== answered.id && other.answer === undefined && other.digest === answered.digest;
-}
-
-export function summaryOf({ key: _key, answer: _answer, ...summary }: QuestionRecord): QuestionSummary {
-  return summary;
 }
 
 function wrong(problem: string): FrameError {

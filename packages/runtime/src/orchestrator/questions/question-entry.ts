@@ -1,8 +1,16 @@
-/** A request for approval as the orchestrator keeps it in memory. */
+/** A question as the orchestrator keeps it in memory. */
 import { toAgentAddress } from '../../control/instance-address.ts';
-import type { QuestionNotice, QuestionSummary } from '../../control/swarm.ts';
+import type { QuestionNotice } from '../../control/swarm.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { EndedQuestion } from '../../questions/check-reply.ts';
+import {
+  type QuestionAnswer,
+  type QuestionOutcome,
+  type QuestionRecord,
+  type QuestionSummary,
+  summaryOf,
+} from '../../questions/question-record.ts';
 import { type ReportSubject, turnOf } from '../instances/swarm-listener.ts';
 
 export interface Entry {
@@ -38,6 +46,31 @@ export function isLate({ record, deadline }: Entry, clock: Clock): boolean {
 export function noticeOf(question: QuestionSummary): QuestionNotice {
   const { agent, instanceKey } = question;
   return { type: 'question', state: 'asked', at: { agent, instanceKey }, question };
+}
+
+export function decidedNotice(record: QuestionRecord, { decision, by, note, args }: QuestionOutcome): QuestionNotice {
+  return { ...noticeOf(summaryOf(record)), state: 'decided', outcome: defined({ decision, by, note, args }) };
+}
+
+/** Returns the part of an answer that the turn gets. */
+export function outcomeOf({ decision, by, note, args, content }: QuestionAnswer): QuestionOutcome {
+  return defined({ decision, by, note, args, content });
+}
+
+/** Returns the end of a question; `undefined` while people can answer it. */
+export function endOf({ stage, record }: Entry): EndedQuestion | undefined {
+  if (stage === 'open') return undefined;
+  if (stage === 'expired') return { how: 'expired' };
+  return { how: 'answered', ...defined({ by: record.answer?.by }) };
+}
+
+/** Returns true if the answer stays valid for later questions. */
+export function isGrant({ answer }: QuestionRecord): boolean {
+  return answer?.decision === 'approved' && answer.always !== undefined;
+}
+
+export function isNoGrant({ record }: Entry): boolean {
+  return !isGrant(record);
 }
 
 export function subjectOf(record: QuestionRecord): ReportSubject {

@@ -5,7 +5,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { QuestionStore } from '../../store/question-store.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import type { Report, SwarmListener } from '../instances/swarm-listener.ts';
 
 export interface QuestionsDeps {

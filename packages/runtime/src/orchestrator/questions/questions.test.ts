@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type AgentAddress, type AgentEvent, errorCatalogue, type JsonObject } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, errorCatalogue, GoondanError, type JsonObject } from '@goondan/types';
 import type { QuestionNotice } from '../../control/swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
@@ -7,7 +7,8 @@ import { countedIds } from '../../testing/counted-ids.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { type ManualClock, manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionReply } from '../../questions/check-reply.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import { questionLimits, Questions } from './questions.ts';
 import { type AskFrame, LONGEST_ARGUMENTS } from './asked-question.ts';
 
@@ -117,6 +118,7 @@ function frame(callId: string, args: JsonObject = { command: 'ls' }): AskFrame {
     key: '0/call/x/approval/0',
     toolCallId: 'x',
     toolName: 'bash__exec',
+    kind: 'call',
     args,
     reason: 'Why not?',
     expiresInMs: 24 * HOUR,
@@ -148,7 +150,7 @@ describe('an approval request', () => {
     expect(summary?.digest).toMatch(/^[0-9a-f]{64}$/);
     expect(disk.records).toHaveLength(1);
     expect(endOf('c1')).toBeUndefined();
-    expect(await questions.decide(summary?.id ?? '', { ...approved, note: 'fine' })).toBe(true);
+    expect(await decide(questions, summary?.id ?? '', { ...approved, note: 'fine' })).toBe(true);
     const answer = { id: summary?.id, decision: 'approved', by: 'ann', note: 'fine' };
     expect(endOf('c1')).toEqual({ status: 'answered', answer });
     expect(told.map(({ state, outcome }) => [state, outcome])).toEqual([
@@ -166,9 +168,9 @@ describe('an approval request', () => {
     const { questions, disk, ask } = open();
     await ask('c1');
     const id = questions.pending()[0]?.id ?? '';
-    const both = [questions.decide(id, approved), questions.decide(id, { decision: 'denied' })];
+    const both = [decide(questions, id, approved), decide(questions, id, { decision: 'denied' })];
     expect(await Promise.all(both)).toEqual([true, false]);
-    expect(await questions.decide(id, { decision: 'denied' })).toBe(false);
+    expect(await decide(questions, id, { decision: 'denied' })).toBe(false);
     expect(disk.kept.get(id)?.answer?.decision).toBe('approved');
     questions.taken(other, id);
     await settle();
@@ -185,7 +187,7 @@ describe('an approval request', () => {
     await ask('c2');
     expect(questions.pending()).toHaveLength(1);
     const id = questions.pending()[0]?.id ?? '';
-    await questions.decide(id, approved);
+    await decide(questions, id, approved);
     expect([endOf('c1'), endOf('c2')]).toMatchObject([undefined, { answer: { id, decision: 'approved' } }]);
     // The process exited before it could store the answer.
     questions.processGone(at);
@@ -209,7 +211,7 @@ describe('an approval request', () => {
   ])('with %s is another request', async (_, more, whose) => {
     const { questions, ask, endOf } = open();
     await ask('c1');
-    await questions.decide(questions.pending()[0]?.id ?? '', approved);
+    await decide(questions, questions.pending()[0]?.id ?? '', approved);
     await ask('c2', more, whose);
     expect(endOf('c2')).toBeUndefined();
     expect(questions.pending()).toHaveLength(1);
@@ -223,12 +225,12 @@ describe('an approval request', () => {
     await ask('c3', { kind: 'change', args, toolCallId: 'z' });
     const [change, call, denied] = questions.pending().map(({ id }) => id);
     if (change === undefined || call === undefined || denied === undefined) throw new Error('not asked');
-    expect(questions.pending().map(({ kind }) => kind)).toEqual(['change', undefined, 'change']);
+    expect(questions.pending().map(({ kind }) => kind)).toEqual(['change', 'call', 'change']);
     // The key is for the process that asks.
     expect(questions.pending()[0]).not.toHaveProperty('key');
     expect(questions.findApproval(at, change, 'change', args)).toBeUndefined();
-    for (const id of [change, call]) await questions.decide(id, approved);
-    await questions.decide(denied, { decision: 'denied', by: 'ann' });
+    for (const id of [change, call]) await decide(questions, id, approved);
+    await decide(questions, denied, { decision: 'denied', by: 'ann' });
     expect(questions.findApproval(at, change, 'change', args)).toEqual({ by: 'ann' });
     expect(questions.findApproval(at, change, 'change', { ...args, digest: 'e' })).toBeUndefined();
     expect(questions.findApproval(other, change, 'change', args)).toBeUndefined();
@@ -249,7 +251,7 @@ describe('an approval request', () => {
     await first.ask('c1');
     await first.ask('c2', { toolCallId: 'y' });
     const [one, two] = first.questions.pending();
-    await first.questions.decide(one?.id ?? '', approved);
+    await decide(first.questions, one?.id ?? '', approved);
 
     const second = open(first.disk, first.clock);
     second.questions.dropUnless((where, eventId) => where.instanceKey === 'default' && eventId === 'e1');
@@ -257,7 +259,7 @@ describe('an approval request', () => {
     await second.ask('c3');
     expect(second.endOf('c3')).toMatchObject({ answer: { id: one?.id, decision: 'approved' } });
     await second.ask('c4', { toolCallId: 'y' });
-    expect(await second.questions.decide(two?.id ?? '', { decision: 'denied' })).toBe(true);
+    expect(await decide(second.questions, two?.id ?? '', { decision: 'denied' })).toBe(true);
     expect(second.endOf('c4')).toMatchObject({ answer: { id: two?.id, decision: 'denied' } });
   });
 
@@ -299,7 +301,7 @@ describe('an approval request', () => {
     await settle();
     expect([questions.pending(), disk.records, told]).toEqual([[], [], []]);
     await ask('c2');
-    const decided = questions.decide(questions.pending()[0]?.id ?? '', approved);
+    const decided = decide(questions, questions.pending()[0]?.id ?? '', approved);
     questions.drop(at, 'e1');
     expect(await decided).toBe(false);
     await settle();
@@ -325,7 +327,7 @@ describe('a frame of a process', () => {
     await ask('c1', secret);
     expect(JSON.stringify([disk.records, told, reports, questions.pending()])).not.toContain('hunter2-hunter2');
     expect(questions.pending()[0]?.args).toEqual({ token: '***' });
-    await questions.decide(questions.pending()[0]?.id ?? '', approved);
+    await decide(questions, questions.pending()[0]?.id ?? '', approved);
     await ask('c2', { ...secret, args: { token: '***' } });
     expect(endOf('c2')).toBeUndefined();
   });
@@ -370,7 +372,7 @@ describe('an expiring request', () => {
     expect(endOf('c1')).toBeUndefined();
     await clock.advance(1);
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
-    expect(await questions.decide(id, approved)).toBe(false);
+    expect(await decide(questions, id, approved)).toBe(false);
     expect(told.at(-1)).toMatchObject({ state: 'decided', outcome: { decision: 'expired' } });
     await ask('c2');
     expect(endOf('c2')).toMatchObject({ answer: { decision: 'expired' } });
@@ -391,9 +393,9 @@ describe('an expiring request', () => {
       await ask('c1');
       const id = questions.pending()[0]?.id ?? '';
       shift = moved;
-      if (look === 'decide') expect(await questions.decide(id, approved)).toBe(false);
+      if (look === 'decide') expect(await decide(questions, id, approved)).toBe(false);
       expect(questions.pending()).toEqual([]);
-      expect(await questions.decide(id, approved)).toBe(false);
+      expect(await decide(questions, id, approved)).toBe(false);
       expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
       expect(told.map(({ state }) => state)).toEqual(['asked', 'decided']);
     }
@@ -405,7 +407,7 @@ describe('an expiring request', () => {
     const id = questions.pending()[0]?.id ?? '';
     const slow = Promise.withResolvers<void>();
     disk.put = () => slow.promise;
-    const refused = rejectionOf(questions.decide(id, approved));
+    const refused = rejectionOf(decide(questions, id, approved));
     await clock.advance(25 * HOUR);
     slow.reject(new Error('the disk is gone'));
     expect(await refused).toMatchObject({ message: 'the disk is gone' });
@@ -416,7 +418,7 @@ describe('an expiring request', () => {
     const { questions, ask, disk } = open();
     await ask('c1');
     disk.fails = true;
-    const refused = rejectionOf(questions.decide(questions.pending()[0]?.id ?? '', approved));
+    const refused = rejectionOf(decide(questions, questions.pending()[0]?.id ?? '', approved));
     questions.drop(at);
     expect(await refused).toMatchObject({ message: 'the disk is gone' });
     await Promise.resolve();
@@ -427,7 +429,7 @@ describe('an expiring request', () => {
     const first = open();
     await first.ask('c1');
     await first.ask('c2', { toolCallId: 'y' });
-    await first.questions.decide(first.questions.pending()[0]?.id ?? '', approved);
+    await decide(first.questions, first.questions.pending()[0]?.id ?? '', approved);
     first.questions.close();
     await first.clock.advance(25 * HOUR);
     const second = open(first.disk, first.clock);
@@ -457,10 +459,10 @@ describe('on a disk error', () => {
     await ask('c1');
     const id = questions.pending()[0]?.id ?? '';
     disk.fails = true;
-    expect(await rejectionOf(questions.decide(id, approved))).toMatchObject({ message: 'the disk is gone' });
+    expect(await rejectionOf(decide(questions, id, approved))).toMatchObject({ message: 'the disk is gone' });
     expect(endOf('c1')).toBeUndefined();
     disk.fails = false;
-    expect(await questions.decide(id, approved)).toBe(true);
+    expect(await decide(questions, id, approved)).toBe(true);
     expect(endOf('c1')).toMatchObject({ answer: { decision: 'approved' } });
   });
 });
@@ -472,7 +474,7 @@ describe('a request that another node can answer', () => {
     const [{ id } = { id: '' }] = questions.pending();
     await disk.answerElsewhere(id, 'denied');
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'denied' } });
-    expect([await questions.decide(id, approved), questions.pending()]).toEqual([false, []]);
+    expect([await decide(questions, id, approved), questions.pending()]).toEqual([false, []]);
   });
 
   test('takes the answer of another node that was stored while one was given here', async () => {
@@ -480,9 +482,76 @@ describe('a request that another node can answer', () => {
     await ask('c1');
     const [{ id } = { id: '' }] = questions.pending();
     const elsewhere = disk.answerElsewhere(id, 'denied');
-    expect(await questions.decide(id, approved)).toBe(false);
+    expect(await decide(questions, id, approved)).toBe(false);
     await elsewhere;
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'denied' } });
     expect(disk.kept.get(id)?.answer?.decision).toBe('denied');
   });
 });
+
+describe('an answer', () => {
+  test('N-01 that is late, given twice, or to nothing is refused with its own code', async () => {
+    const { questions, ask, clock } = open();
+    const codeOf = async (id: string, more: Partial<QuestionReply> = {}) =>
+      (await rejectionOf(questions.answer({ id, ...approved, ...more }))) as GoondanError;
+    expect((await codeOf('never')).code).toBe('E_QUESTION_UNKNOWN');
+    await ask('c1');
+    await ask('c2', { key: 'k2', expiresInMs: HOUR });
+    await ask('c3', { key: 'k3' });
+    const [one = '', two = '', three = ''] = questions.pending().map(({ id }) => id);
+    expect((await codeOf(one, { digest: 'other' })).code).toBe('E_QUESTION_CHANGED');
+    expect((await codeOf(one, { content: {} })).code).toBe('E_QUESTION_REPLY');
+    await questions.answer({ id: one, ...approved });
+    expect(await codeOf(one)).toMatchObject({ code: 'E_QUESTION_ENDED', message: expect.stringContaining('by ann') });
+    await clock.advance(HOUR);
+    expect(await codeOf(two)).toMatchObject({ code: 'E_QUESTION_ENDED', message: expect.stringContaining('expired') });
+    questions.turnFinished(at, { event });
+    // The questions are gone, and their ends are remembered.
+    expect(await codeOf(one)).toMatchObject({ code: 'E_QUESTION_ENDED', message: expect.stringContaining('by ann') });
+    expect(await codeOf(three)).toMatchObject({
+      code: 'E_QUESTION_ENDED',
+      message: expect.stringContaining('withdrawn'),
+    });
+    const forbidden = await rejectionOf(questions.answer({ id: three, ...approved }, () => false));
+    expect(forbidden).toMatchObject({ code: 'E_QUESTION_FORBIDDEN' });
+  });
+
+  test('N-04 to a form reaches its turn with the content, and is not shown to those who watch', async () => {
+    const { questions, ask, endOf, told, disk } = open();
+    const schema = { type: 'object', properties: { pin: { type: 'string' } } };
+    await ask('c1', { kind: 'form', args: {}, schema, askedBy: { server: 'bank' } });
+    const [form] = questions.pending();
+    expect(form).toMatchObject({ kind: 'form', schema, askedBy: { server: 'bank' }, args: {} });
+    const reply = { id: form?.id ?? '', digest: form?.digest ?? '', ...approved, via: 'chat', content: { pin: '1' } };
+    await questions.answer(reply);
+    expect(endOf('c1')).toMatchObject({ answer: { decision: 'approved', by: 'ann', content: { pin: '1' } } });
+    expect(disk.records[0]?.answer).toMatchObject({ by: 'ann', via: 'chat', content: { pin: '1' } });
+    expect(told.at(-1)?.outcome).toEqual({ decision: 'approved', by: 'ann' });
+  });
+
+  test.each<[Partial<AskFrame>, string]>([
+    [{ kind: 'form', args: {} }, 'its form is not a JSON Schema'],
+    [{ kind: 'form', schema: { type: 'object', properties: {} } }, 'a form and a page have no arguments'],
+    [{ kind: 'page', args: {} }, 'a page has an address'],
+    [{ kind: 'page', args: {}, url: 'http://example.com' }, 'must begin with https:'],
+    [{ kind: 'page', args: {}, url: 'https://a.b/hunter2-hunter2' }, 'its address contains a secret'],
+    [{ url: 'https://a.b/' }, 'only a page has an address'],
+  ])('is never asked for by a frame that is wrong: %j', async (more, problem) => {
+    const { ask, endOf } = open();
+    await ask('c1', more);
+    expect(endOf('c1')).toMatchObject({
+      error: { code: 'E_APPROVAL_REQUEST', message: expect.stringContaining(problem) },
+    });
+  });
+});
+
+/** Answers a question. Returns false if the answer does not count. */
+async function decide(questions: Questions, id: string, given: Omit<QuestionReply, 'id' | 'by'> & { by?: string }) {
+  try {
+    await questions.answer({ by: 'ann', ...given, id });
+    return true;
+  } catch (error) {
+    if (GoondanError.is(error) && error.code.startsWith('E_QUESTION_')) return false;
+    throw error;
+  }
+}

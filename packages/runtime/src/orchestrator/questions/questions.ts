@@ -1,40 +1,41 @@
 /**
- * Tool calls that wait for approval: requested by agent processes, answered by people, and stored on disk in between.
+ * Questions that people answer: asked by agent processes, and stored on disk in between.
  *
  * Invariants:
- * 1. The channel identifies the asking process. The instance, the event and the trace of a request, and the right to
+ * 1. The channel identifies the asking process. The instance, the event and the trace of a question, and the right to
  *    take its answer, follow from the channel and never from a frame.
- * 2. A process cannot answer a request by a frame. Only the swarm's control calls `decide`.
- * 3. A request is identified by its instance, turn, position, call and arguments. The same request after a crash joins
- *    the open request or gets its answer. If any of these differs, it is another request.
- * 4. An answer is durable before it is published, and is valid for its own request only. The answer is removed when the
- *    turn has taken it, when the request is withdrawn, or when the turn ends.
- * 5. A request expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
+ * 2. A process cannot answer a question by a frame. Only the swarm's control calls `answer`.
+ * 3. A question is identified by its instance, turn, position, call and subject. The same question after a crash joins
+ *    the open one or gets its answer. If any of these differs, it is another question.
+ * 4. An answer is durable before it is published, and is valid for its own question only, unless a person always allowed
+ *    the call. The answer is removed when the turn has taken it, when the question is withdrawn, or when the turn ends.
+ * 5. A question expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
  *    clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic
  *    clock covers a wall clock that was set back.
  * 6. A changeset or a budget is approved only by an answer to a question of its own conversation, of its kind, with exactly
  *    its arguments.
- * 7. An answer about a budget also answers all other open requests about exactly the same raise of the same budget.
- * 8. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
+ * 7. An answer about a budget also answers all other open questions about exactly the same raise of the same budget.
+ * 8. At most `mostOfAll` questions in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
- * 9. On several nodes, every node lists and answers the requests of all. Only the owner of an instance lets its requests
- *    expire, removes them, and tells of them. A request whose node died stays, and the resumed turn joins it.
+ * 9. On several nodes, every node lists and answers the questions of all. Only the owner of an instance lets its questions
+ *    expire, removes them, and tells of them. A question whose node died stays, and the resumed turn joins it.
+ * 10. A grant, an answer that a person gave for always, stays until it is revoked or its conversation ends.
  */
-import type { AgentAddress, AgentEvent, ApprovalOutcome, JsonObject } from '@goondan/types';
+import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
-import type { QuestionNotice, QuestionSummary } from '../../control/swarm.ts';
-import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
-import { withoutPlace } from '../../ipc/without-place.ts';
-import { defined } from '../../json/defined.ts';
-import type { Ids } from '../../ports/ids.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
-import { shortHash } from '../../workspace/layout/path-segment.ts';
+import type { QuestionNotice } from '../../control/swarm.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import { answerOf, endedError, type QuestionReply } from '../../questions/check-reply.ts';
+import type { GrantRevocation, GrantSummary } from '../../questions/grant-summary.ts';
+import {
+  type QuestionOutcome,
+  type QuestionRecord,
+  type QuestionSummary,
+  summaryOf,
+} from '../../questions/question-record.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
-import type { QuestionsDeps } from './questions-deps.ts';
-import { describeProblem } from '../supervision/describe-problem.ts';
 import type { AgentFrame, FinishedTurn, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
-import { type Entry, isLate, isUnanswered, noticeOf, storedEntry, subjectOf } from './question-entry.ts';
 import {
   approvalOf,
   isAnsweredWith,
@@ -42,19 +43,35 @@ import {
   findRoomProblem,
   isSameQuestion,
   newRecord,
-  summaryOf,
 } from './asked-question.ts';
+import { QuestionBook } from './question-book.ts';
+import { findGrant, grantOf, unknownGrant } from './grants.ts';
+import {
+  endOf,
+  type Entry,
+  isGrant,
+  isNoGrant,
+  isUnanswered,
+  noticeOf,
+  outcomeOf,
+  storedEntry,
+} from './question-entry.ts';
+import { QuestionVoice } from './question-voice.ts';
+import type { QuestionsDeps } from './questions-deps.ts';
 
 export const questionLimits = { mostOfAll: 256, mostOfOne: 64 };
 
 export class Questions implements SwarmListener {
-  readonly #entries = new Map<string, Entry>();
+  readonly #book: QuestionBook;
   readonly #timers: NamedTimers<string>;
   readonly #unsubscribe: () => void;
+  readonly #voice: QuestionVoice;
   /** The keys of instances whose requests were read again since this node owns them. */
   readonly #isRead = new Set<string>();
 
   constructor(private readonly deps: QuestionsDeps) {
+    this.#book = new QuestionBook(deps);
+    this.#voice = new QuestionVoice(deps);
     this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
     this.#unsubscribe = deps.store.onChange((id, record) => this.#changed(id, record));
     for (const record of deps.requests) this.#add(record);
@@ -63,27 +80,28 @@ export class Questions implements SwarmListener {
   /** Returns the notices of this node's requests that people can answer now, for a watcher that connects later. */
   notices(): QuestionNotice[] {
     return this.pending()
-      .filter((question) => this.#isOwned(question))
+      .filter((question) => this.#book.isOwned(question))
       .map((question) => noticeOf(question));
   }
 
   /** Lists the requests that people can answer now, oldest first. */
   pending(): readonly QuestionSummary[] {
-    const open = this.#all().filter(({ stage }) => stage === 'open');
-    const late = new Set(open.filter((entry) => this.#isLate(entry)));
+    const open = this.#book.all().filter(({ stage }) => stage === 'open');
+    const late = new Set(open.filter((entry) => this.#book.isLate(entry)));
     for (const { record } of late) this.#expire(record.id);
     return open.filter((entry) => !late.has(entry)).map(({ record }) => summaryOf(record));
   }
 
   /** Returns the number of unanswered requests of this instance. */
   countPending(at: AgentAddress): number {
-    return this.#of(at).filter(isUnanswered).length;
+    return this.#book.of(at).filter(isUnanswered).length;
   }
 
   /** Lists the instances that wait for approval. */
   asking(): readonly AgentAddress[] {
-    return this.#all()
-      .filter((entry) => isUnanswered(entry) && (this.#isOwned(entry.record) || !this.#isLate(entry)))
+    return this.#book
+      .all()
+      .filter((entry) => isUnanswered(entry) && (this.#book.isOwned(entry.record) || !this.#book.isLate(entry)))
       .map(({ record }) => toAgentAddress(record));
   }
 
@@ -92,7 +110,7 @@ export class Questions implements SwarmListener {
    * a person approved. Returns `undefined` if there is no such approval.
    */
   findApproval(at: AgentAddress, id: string, kind: QuestionRecord['kind'], args: JsonObject) {
-    return approvalOf(this.#of(at).find((entry) => entry.record.id === id)?.record, kind, args);
+    return approvalOf(this.#book.of(at).find((entry) => entry.record.id === id)?.record, kind, args);
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
@@ -103,24 +121,30 @@ export class Questions implements SwarmListener {
 
   /** Handles an approval frame from the process of the instance `at`, which runs the turn of the event `during`. */
   ask(at: AgentAddress, during: AgentEvent | undefined, frame: AskFrame): void {
-    const refuse = (error: FrameError) => this.#refuse(at, frame.callId, error);
+    const refuse = (error: FrameError) => this.#voice.refuse(at, frame.callId, error);
     if (during === undefined) {
       return refuse({ code: 'E_APPROVAL_REQUEST', message: 'A question to a person was asked outside of a turn.' });
     }
     const { clock, ids } = this.deps;
     const asked = { at, during, frame, now: clock.now(), mask: this.deps.maskFor(at.agentName) };
-    const known = this.#all().find(({ record }) => isSameQuestion(record, asked));
+    const known = this.#book.all().find(({ record }) => isSameQuestion(record, asked));
     if (known !== undefined) return this.#join(known, frame.callId);
     if (this.deps.nodes !== undefined && !this.#isRead.has(addressKey(at))) {
       const fail = (error: unknown) => refuse(toFrameError(error, 'E_STORE_READ'));
       return void this.#readStored(at).then(() => this.ask(at, during, frame), fail);
     }
+    const grant = findGrant(this.#book.of(at), frame);
+    if (grant !== undefined) return void this.#useGrant(at, during, frame, grant);
     const made =
-      findRoomProblem(at, this.#of(at).length, this.#entries.size, questionLimits) ??
-      newRecord(asked, this.#newId(ids));
+      findRoomProblem(
+        at,
+        this.#book.of(at).filter(isNoGrant).length,
+        this.#book.all().filter(isNoGrant).length,
+        questionLimits,
+      ) ?? newRecord(asked, this.#book.newId(ids));
     if ('code' in made) return refuse(made);
     const entry: Entry = { record: made, deadline: Infinity, frames: new Set([frame.callId]), stage: 'saving' };
-    this.#entries.set(made.id, entry);
+    this.#book.entries.set(made.id, entry);
     void this.#save(entry);
   }
 
@@ -129,96 +153,113 @@ export class Questions implements SwarmListener {
    * request.
    */
   withdrawn(at: AgentAddress, callId: string): void {
-    const entry = this.#of(at).find(({ frames }) => frames.has(callId));
+    const entry = this.#book.of(at).find(({ frames }) => frames.has(callId));
     entry?.frames.delete(callId);
     if (entry?.frames.size === 0) this.#drop(entry);
   }
 
   /** Removes an answered request, because the turn has made its answer durable. */
   taken(at: AgentAddress, id: string): void {
-    const entry = this.#of(at).find(({ record }) => record.id === id);
-    if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#drop(entry);
+    const entry = this.#book.of(at).find(({ record }) => record.id === id);
+    if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#dropUnlessGrant(entry);
   }
 
   /** Removes the frames of a process that has exited. */
   processGone(at: AgentAddress): void {
-    for (const { frames } of this.#of(at)) frames.clear();
+    for (const { frames } of this.#book.of(at)) frames.clear();
   }
 
   /** Called when this node has become the owner of the instance: its requests now expire here. */
   own(at: AgentAddress): void {
-    for (const entry of this.#of(at)) if (entry.stage === 'open') this.#watchExpiry(entry);
+    for (const entry of this.#book.of(at)) if (entry.stage === 'open') this.#watchExpiry(entry);
   }
 
   /** Called when the instance has left this node. Its requests stay. */
   moved(at: AgentAddress): void {
     this.#isRead.delete(addressKey(at));
     this.processGone(at);
-    for (const { record } of this.#of(at)) this.#timers.clear(record.id);
+    for (const { record } of this.#book.of(at)) this.#timers.clear(record.id);
   }
 
   turnFinished(at: AgentAddress, { event }: Pick<FinishedTurn, 'event'>): void {
     this.drop(at, event.id);
   }
 
-  /** Removes the requests of a turn that has ended, or, without an event id, those of all turns of the instance. */
+  /** Removes the questions of a turn that has ended, or, without an event id, all questions and grants of the instance. */
   drop(at: AgentAddress, eventId?: string): void {
-    for (const entry of this.#of(at)) if (eventId === undefined || entry.record.eventId === eventId) this.#drop(entry);
+    for (const entry of this.#book.of(at)) {
+      if (eventId === undefined) this.#drop(entry);
+      else if (entry.record.eventId === eventId) this.#dropUnlessGrant(entry);
+    }
   }
 
   /** Removes the requests of turns that have ended. Called at the start. */
   dropUnless(isOpen: (at: AgentAddress, eventId: string) => boolean): void {
-    for (const entry of this.#all()) {
-      if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#drop(entry);
+    for (const entry of this.#book.all()) {
+      if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#dropUnlessGrant(entry);
     }
   }
 
   /**
-   * Records a person's answer. Resolves with true when the answer is durable, and with false when no request with this
-   * id is open or the request has expired.
+   * Records a person's answer. Resolves when it is durable. `mayAnswer`: tells whether the channel may answer a question.
    *
-   * **Errors** — those of the disk; the request then stays undecided.
+   * **Errors** — those of `findReplyProblem`, and those of the disk; the question then stays undecided.
    */
-  async decide(id: string, given: Omit<QuestionRecord['answer'] & {}, 'decidedAt'>): Promise<boolean> {
-    const entry = this.#entries.get(id);
-    if (entry?.stage !== 'open') return false;
-    if (this.#isLate(entry)) {
-      this.#expire(id);
-      return false;
-    }
-    const decidedAt = this.deps.clock.now().toISOString();
-    const answer = defined({ decision: given.decision, by: given.by, note: given.note, decidedAt });
+  async answer(reply: QuestionReply, mayAnswer: (question: QuestionSummary) => boolean = () => true): Promise<void> {
+    const entry = this.#book.entries.get(reply.id);
+    if (entry?.stage === 'open' && this.#book.isLate(entry)) this.#expire(reply.id);
+    const problem = this.#book.problemOf(reply, mayAnswer);
+    if (problem !== undefined) throw problem;
+    if (entry === undefined) return;
+    const answer = answerOf(reply, this.deps.clock.now());
     const record = { ...entry.record, answer };
     entry.stage = 'deciding';
     let isAnswered: boolean;
     try {
       isAnswered = await this.deps.store.answer(record);
     } catch (error) {
-      if (this.#entries.has(id)) this.#reopen(entry);
+      if (this.#book.entries.has(reply.id)) this.#reopen(entry);
       else this.#removeFromDisk(entry);
       throw error;
     }
-    if (!this.#entries.has(id)) {
-      // The turn ended during the write.
-      this.#removeFromDisk(entry);
-      return false;
+    // The turn ended during the write.
+    if (!this.#book.entries.has(reply.id)) this.#removeFromDisk(entry);
+    else if (!isAnswered) this.#reopen(entry);
+    else {
+      entry.record = record;
+      this.#settle(entry, 'answered', outcomeOf(answer));
+      for (const other of this.#book.all())
+        if (isAnsweredWith(other.record, record)) void this.#answerToo({ ...reply, id: other.record.id });
+      return;
     }
-    if (!isAnswered) {
-      this.#reopen(entry);
-      return false;
-    }
-    entry.record = record;
-    this.#settle(entry, 'answered', answer);
-    for (const other of this.#all())
-      if (isAnsweredWith(other.record, record)) void this.#decideToo(other.record.id, given);
-    return true;
+    // Without an end, another node has answered it, and the store has not told this one yet.
+    const how = this.#book.entries.has(reply.id) ? 'answered' : 'withdrawn';
+    throw this.#book.problemOf(reply, mayAnswer, { how }) ?? endedError(reply.id, { how });
   }
 
-  /** Gives an answer to another request that it also answers. If that fails, the request stays open. */
-  async #decideToo(id: string, given: Parameters<Questions['decide']>[1]): Promise<void> {
-    await this.decide(id, given).catch((error: unknown) => {
-      this.deps.report('warn', 'approval.not_written', `Approval ${id} stays open: ${messageOf(error)}`);
-    });
+  /** Lists the answers that people gave for always, oldest first. */
+  grants(): readonly GrantSummary[] {
+    return this.#book.all().flatMap(({ record }) => grantOf(record) ?? []);
+  }
+
+  /** Removes an answer that was given for always. **Errors** — `E_QUESTION_UNKNOWN`, and those of the disk. */
+  async revoke({ id, by }: GrantRevocation): Promise<void> {
+    const entry = this.#book.entries.get(id);
+    if (entry === undefined || !isGrant(entry.record)) throw unknownGrant(id);
+    // First, so that no question is answered by it from now on.
+    this.#book.entries.delete(id);
+    try {
+      await this.deps.store.remove(id);
+    } catch (error) {
+      this.#book.entries.set(id, entry);
+      throw error;
+    }
+    this.#voice.revoked(entry.record, by);
+  }
+
+  /** Gives an answer to another question that it also answers. If that fails, the question stays open. */
+  async #answerToo(reply: QuestionReply): Promise<void> {
+    await this.answer(reply).catch((error: unknown) => this.#voice.staysOpen(reply.id, error));
   }
 
   close(): void {
@@ -229,167 +270,129 @@ export class Questions implements SwarmListener {
   /** Reads requests of a dead node that the store has not told of yet. */
   async #readStored(at: AgentAddress): Promise<void> {
     for (const record of (await this.deps.nodes?.list()) ?? []) {
-      if (!this.#entries.has(record.id) && isSameAddress(toAgentAddress(record), at)) this.#add(record);
+      if (!this.#book.entries.has(record.id) && isSameAddress(toAgentAddress(record), at)) this.#add(record);
     }
     this.#isRead.add(addressKey(at));
   }
 
   #add(record: QuestionRecord): void {
     const entry = storedEntry(record);
-    this.#entries.set(record.id, entry);
+    this.#book.entries.set(record.id, entry);
     if (entry.stage === 'open') this.#watchExpiry(entry);
   }
 
   /** Takes over a change that came in at another node. */
   #changed(id: string, record: QuestionRecord | undefined): void {
-    const entry = this.#entries.get(id);
+    const entry = this.#book.entries.get(id);
     // The requests of an own instance are made and removed here.
     if (entry === undefined || record === undefined) {
       const changed = record ?? entry?.record;
-      if (changed === undefined || this.#isOwned(changed)) return;
-      if (record === undefined) this.#entries.delete(id);
+      if (changed === undefined) return;
+      // A grant can be revoked at every node.
+      if (this.#book.isOwned(changed) && !(record === undefined && isGrant(changed))) return;
+      if (record === undefined) this.#book.entries.delete(id);
       else this.#add(record);
       return this.deps.events.waitsChanged();
     }
     if (record.answer === undefined || !isUnanswered(entry)) return;
     entry.record = record;
     // While an answer is being written here, `decide` settles the request.
-    if (entry.stage === 'open') this.#settle(entry, 'answered', record.answer);
+    if (entry.stage === 'open') this.#settle(entry, 'answered', outcomeOf(record.answer));
   }
 
   /** Opens a request again, because the answer from here was not stored. Another node may have answered it. */
   #reopen(entry: Entry): void {
     const { id, answer } = entry.record;
     entry.stage = 'open';
-    if (answer !== undefined) this.#settle(entry, 'answered', answer);
+    if (answer !== undefined) this.#settle(entry, 'answered', outcomeOf(answer));
     // The timer fires only once and may have fired during the write.
-    else if (this.#isLate(entry)) this.#expire(id);
+    else if (this.#book.isLate(entry)) this.#expire(id);
   }
 
   async #save(entry: Entry): Promise<void> {
     const { record } = entry;
-    const at = toAgentAddress(record);
     try {
       await this.deps.store.put(record);
     } catch (error) {
-      this.#entries.delete(record.id);
-      const failure = toFrameError(error, 'E_STORE_WRITE');
-      this.deps.report('error', 'approval.not_written', describeProblem(failure), subjectOf(record));
-      // The tool call fails with this error, and the model gets its message.
-      for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
-      return;
+      this.#book.entries.delete(record.id);
+      return this.#voice.notStored(entry, error);
     }
-    if (!this.#entries.has(record.id)) return this.#removeFromDisk(entry);
+    if (!this.#book.entries.has(record.id)) return this.#removeFromDisk(entry);
     entry.stage = 'open';
     this.#watchExpiry(entry);
-    if (!this.#isOwned(record)) return;
-    const { id, toolName, reason, kind } = record;
-    const waits = kind === 'budget' ? 'A model call above a budget' : toolName;
-    this.deps.report('info', 'approval.asked', `${waits} waits for approval ${id}: ${reason}`, subjectOf(record));
-    this.#tell(entry, 'asked');
+    if (!this.#book.isOwned(record)) return;
+    this.#voice.asked(record);
     this.deps.events.waitsChanged();
   }
 
   #join(entry: Entry, callId: string): void {
     entry.frames.add(callId);
     const { answer } = entry.record;
-    if (entry.stage === 'expired' || (answer !== undefined && this.#isLate(entry))) {
-      return this.#answer(entry, { decision: 'expired' });
+    if (entry.stage === 'expired' || (answer !== undefined && this.#book.isLate(entry))) {
+      return this.#voice.answer(entry, { decision: 'expired' });
     }
-    if (answer !== undefined) this.#answer(entry, answer);
+    if (answer !== undefined) this.#voice.answer(entry, outcomeOf(answer));
   }
 
   #expire(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry?.stage !== 'open' || !this.#isOwned(entry.record)) return;
+    const entry = this.#book.entries.get(id);
+    if (entry?.stage !== 'open' || !this.#book.isOwned(entry.record)) return;
     this.#settle(entry, 'expired', { decision: 'expired' });
   }
 
   /** The only place that ends a request (invariant 4). */
-  #settle(entry: Entry, stage: 'answered' | 'expired', outcome: ApprovalOutcome): void {
-    const { id, toolName } = entry.record;
+  #settle(entry: Entry, stage: 'answered' | 'expired', outcome: QuestionOutcome): void {
     entry.stage = stage;
-    this.#timers.clear(id);
+    this.#timers.clear(entry.record.id);
     // The owner of the asking instance is told by the store, and tells everybody else.
-    if (!this.#isOwned(entry.record)) return this.deps.events.waitsChanged();
-    const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
-    const message = `${toolName}, approval ${id}: ${outcome.decision}${by}.`;
-    this.deps.report('info', 'approval.decided', message, subjectOf(entry.record));
-    this.#answer(entry, outcome);
-    this.#tell(entry, 'decided', outcome);
+    if (!this.#book.isOwned(entry.record)) return this.deps.events.waitsChanged();
+    this.#voice.decided(entry, outcome);
     this.deps.events.decided(entry.record, outcome);
     this.deps.events.waitsChanged();
   }
 
-  #answer({ record, frames }: Entry, { decision, by, note }: ApprovalOutcome): void {
-    const answer = defined({ id: record.id, decision, by, note });
-    for (const callId of frames) {
-      this.deps.say(toAgentAddress(record), {
-        type: 'question.ended',
-        callId,
-        outcome: { status: 'answered', answer },
-      });
-    }
-    frames.clear();
+  #dropUnlessGrant(entry: Entry): void {
+    if (!isGrant(entry.record)) this.#drop(entry);
   }
 
-  #refuse(at: AgentAddress, callId: string, error: FrameError): void {
-    this.deps.say(at, { type: 'question.ended', callId, outcome: { status: 'failed', error } });
+  /** Answers a question with a grant. Another node may have revoked it, so the store is asked first. */
+  async #useGrant(at: AgentAddress, during: AgentEvent, frame: AskFrame, { record }: Entry): Promise<void> {
+    const { id } = record;
+    if (this.deps.nodes !== undefined) {
+      try {
+        const stored = await this.deps.nodes.list();
+        if (!stored.some((each) => each.id === id)) this.#book.entries.delete(id);
+      } catch (error) {
+        return this.#voice.refuse(at, frame.callId, toFrameError(error, 'E_STORE_READ'));
+      }
+    }
+    if (!this.#book.entries.has(id)) return this.ask(at, during, frame);
+    this.#voice.granted(at, during, frame.callId, record);
   }
 
   #drop(entry: Entry): void {
     const { stage } = entry;
-    this.#entries.delete(entry.record.id);
+    this.#book.entries.delete(entry.record.id);
     this.#timers.clear(entry.record.id);
+    this.#book.ended.add(
+      summaryOf(entry.record),
+      isUnanswered(entry) ? { how: 'withdrawn' } : (endOf(entry) ?? { how: 'withdrawn' }),
+    );
     // While a write is running, the writer removes the record.
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
-    this.#tell(entry, 'withdrawn');
+    this.#voice.withdrawn(entry.record);
     this.deps.events.waitsChanged();
   }
 
   #removeFromDisk({ record }: Entry): void {
-    this.deps.store.remove(record.id).catch((error: unknown) => {
-      const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${messageOf(error)}`;
-      this.deps.report('warn', 'approval.kept', message, subjectOf(record));
-    });
-  }
-
-  #tell({ record }: Entry, state: QuestionNotice['state'], outcome?: ApprovalOutcome): void {
-    this.deps.tell(() => {
-      const notice = { ...noticeOf(summaryOf(record)), state };
-      if (outcome === undefined) return notice;
-      const { decision, by, note } = outcome;
-      return { ...notice, outcome: defined({ decision, by, note }) };
-    });
-  }
-
-  /** Makes a short id, because people type it. */
-  #newId(ids: Ids): string {
-    const id = shortHash(ids.next('approval')).slice(0, 8);
-    return this.#entries.has(id) ? this.#newId(ids) : id;
+    this.deps.store.remove(record.id).catch((error: unknown) => this.#voice.notRemoved(record, error));
   }
 
   #watchExpiry(entry: Entry): void {
     const { clock } = this.deps;
     const { id, expiresAt } = entry.record;
     entry.deadline = clock.elapsed() + (Date.parse(expiresAt) - clock.now().getTime());
-    if (this.#isOwned(entry.record)) this.#timers.set(id, entry.deadline);
-  }
-
-  #isLate(entry: Entry): boolean {
-    return isLate(entry, this.deps.clock);
-  }
-
-  #isOwned(record: Pick<QuestionRecord, 'agent' | 'instanceKey'>): boolean {
-    return this.deps.nodes?.isOwned(toAgentAddress(record)) ?? true;
-  }
-
-  #of(at: AgentAddress): Entry[] {
-    return this.#all().filter(({ record }) => isSameAddress(toAgentAddress(record), at));
-  }
-
-  #all(): Entry[] {
-    return [...this.#entries.values()];
+    if (this.#book.isOwned(entry.record)) this.#timers.set(id, entry.deadline);
   }
 }

@@ -90,7 +90,7 @@ test('the approval request of an instance with an unreadable inbox is kept: its 
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const file = await QuestionFile.open(ports, { stateRoot, workspaceId: 'test' });
   const whose = { agent: 'a', instanceKey: 'default', eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c' };
-  const asked = { toolName: 'rm', args: {}, digest: 'd', reason: 'it deletes' };
+  const asked = { toolName: 'rm', kind: 'call' as const, args: {}, digest: 'd', reason: 'it deletes' };
   const times = { askedAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 600_000).toISOString() };
   for (const agent of ['a', 'b']) await file.put({ ...whose, ...asked, ...times, id: `of-${agent}`, agent });
   await file.close();

@@ -94,8 +94,9 @@ export async function rejoiningSwarm({ start, warn, clock = systemClock }: Rejoi
     retryDeadLetter: async (...given) => now().retryDeadLetter(...given),
     dropDeadLetter: async (...given) => now().dropDeadLetter(...given),
     questions: async () => now().questions(),
-    approve: async (...given) => now().approve(...given),
-    deny: async (...given) => now().deny(...given),
+    answer: async (...given) => now().answer(...given),
+    grants: async () => now().grants(),
+    revoke: async (...given) => now().revoke(...given),
     restart: async (...given) => now().restart(...given),
     reload: async () => now().reload(),
     async stop(options) {

@@ -99,10 +99,8 @@ export class SwarmAgents {
     const report: Report = (...line) => this.report(...line);
     const events = tellListeners(() => this.#listeners);
     this.#events = events;
-    this.watchers = new Watchers({
-      questions: () => this.questions.notices(),
-      instances: (filter) => this.instances.concernedBy(filter),
-    });
+    const asked = () => this.questions.notices();
+    this.watchers = new Watchers({ questions: asked, instances: (filter) => this.instances.concernedBy(filter) });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
       asking: () => [...this.questions.asking(), ...this.#calls.heldElsewhere],

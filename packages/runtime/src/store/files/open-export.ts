@@ -6,7 +6,7 @@ import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
 import { QuestionFile } from '../../workspace/questions/question-file.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import type { InstanceSpending } from '../../usage/spending.ts';
 import { readDeletedSpending } from '../../workspace/journal/deleted-spending.ts';

@@ -20,7 +20,7 @@ import type { CounterState } from '../../counters/counter-state.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
 import { turnIdOf } from '../../ports/ids.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 
 interface KeptInput {

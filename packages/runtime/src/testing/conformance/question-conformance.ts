@@ -1,5 +1,5 @@
-import type { AnsweredQuestion, QuestionStore } from '../../store/question-store.ts';
-import type { QuestionRecord } from '../../workspace/questions/question-record.ts';
+import type { QuestionStore } from '../../store/question-store.ts';
+import type { AnsweredQuestion, QuestionRecord } from '../../questions/question-record.ts';
 import { checksOf, expectEqual, type OpenSeams, type RegisterCheck } from './conformance.ts';
 
 export interface QuestionSeams {
@@ -110,6 +110,10 @@ function request(id: string): QuestionRecord {
     key: `0/call/${id}/approval/0`,
     toolCallId: id,
     toolName: 'bash__exec',
+    kind: 'call',
+    askedBy: { extension: 'approval' },
+    schema: { type: 'object' },
+    fingerprint: 'f',
     args: { command: 'ls', nested: { list: [1, null] } },
     digest: `digest of ${id}`,
     reason: 'It runs a command.',
@@ -119,5 +123,15 @@ function request(id: string): QuestionRecord {
 }
 
 function answered(id: string, decision: 'approved' | 'denied'): AnsweredQuestion {
-  return { ...request(id), answer: { decision, by: 'somebody', decidedAt: '2026-01-01T00:00:01.000Z' } };
+  return {
+    ...request(id),
+    answer: {
+      decision,
+      by: 'somebody',
+      via: 'chat',
+      always: 'tool',
+      args: { a: [1] },
+      decidedAt: '2026-01-01T00:00:01.000Z',
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { BundleFs } from '../../ports/bundle-fs.ts';
 import { QuestionFile } from '../questions/question-file.ts';
-import type { QuestionRecord } from '../questions/question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { backupFolder, beginTurn, from, gatedFs, limits, runTurn, to } from '../simulation/busy-workspace.ts';
@@ -308,6 +308,7 @@ const answered: QuestionRecord = {
   key: '0/approval',
   toolCallId: 'call-1',
   toolName: 'shell__run',
+  kind: 'call',
   args: {},
   digest: 'd',
   reason: 'r',

@@ -18,7 +18,7 @@ import { systemProcesses } from '../../ports/processes.ts';
 import { questionsPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { QuestionFile } from './question-file.ts';
-import type { QuestionRecord } from './question-record.ts';
+import type { QuestionRecord } from '../../questions/question-record.ts';
 
 const workspaceId = 'test';
 let stateRoot: string;
@@ -39,7 +39,14 @@ function open(fs = systemFs): Promise<QuestionFile> {
 }
 
 function record(id: string, more: Partial<QuestionRecord> = {}): QuestionRecord {
-  const call = { key: 'k', toolCallId: 'x', toolName: 'bash__exec', args: { command: 'ls' }, digest: 'd' };
+  const call = {
+    key: 'k',
+    toolCallId: 'x',
+    toolName: 'bash__exec',
+    kind: 'call' as const,
+    args: { command: 'ls' },
+    digest: 'd',
+  };
   const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
   return {
     id,

@@ -1,5 +1,5 @@
 /**
- * Stores the approval requests of one workspace, and their answers, in `<workspace>/approvals.jsonl`. Only the
+ * Stores the questions of one workspace, and their answers, in `<workspace>/approvals.jsonl`. Only the
  * orchestrator writes the file. An agent process receives an answer only over its channel.
  *
  * Invariants: 1. When a write resolves, it is durable. 2. Writes run one at a time, in the order of the calls. 3. After
@@ -13,7 +13,7 @@ import { isCorrupt } from '../lines/corrupt-store.ts';
 import { DurableQueue } from '../lines/durable-queue.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';
-import type { QuestionRecord } from './question-record.ts';
+import { type AnsweredQuestion, type QuestionRecord, readRecord } from '../../questions/question-record.ts';
 
 const COMPACT_AFTER_LINES = 512;
 
@@ -38,7 +38,7 @@ export class QuestionFile {
   static async open(ports: StorePorts, { stateRoot, workspaceId }: JournalLocation): Promise<QuestionFile> {
     const path = questionsPath(workspaceFolder(stateRoot, workspaceId));
     const file = new QuestionFile({ ...ports, fs: codedFs(ports.fs) }, path);
-    // Opened only if it exists: most swarms never ask for an approval.
+    // Opened only if it exists: most swarms never ask a person.
     if ((await file.ports.fs.stat(path)) !== undefined) await file.#opened();
     return file;
   }
@@ -57,7 +57,7 @@ export class QuestionFile {
   }
 
   /** Stores the answer of a request. Returns false, and writes nothing, unless the request is stored without an answer. */
-  async answer(record: QuestionRecord & Required<Pick<QuestionRecord, 'answer'>>): Promise<boolean> {
+  async answer(record: AnsweredQuestion): Promise<boolean> {
     const isFirst = await this.#run(async (queue) => {
       if (!recordsOf(queue).some(({ id, answer }) => id === record.id && answer === undefined)) return false;
       await write(queue, record);
@@ -116,7 +116,7 @@ export class QuestionFile {
 
 function recordsOf(queue: DurableQueue | undefined): readonly QuestionRecord[] {
   // Safe: the checksum of each line was verified, and only `write` writes lines.
-  return (queue?.entries ?? []).map(({ value }) => value as unknown as QuestionRecord);
+  return (queue?.entries ?? []).map(({ value }) => readRecord(value as unknown as QuestionRecord));
 }
 
 function write(queue: DurableQueue, record: QuestionRecord): Promise<void> {

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test';
+import type { JsonValue, PersonApi, PersonRequest } from '@goondan/types';
+import { fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
+import { silentApprover } from '../../testing/fake-approver.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const form = { type: 'object', properties: { branch: { type: 'string' } }, required: ['branch'] };
+const request: PersonRequest = { reason: 'Which branch?', form };
+const script = [
+  { when: 'go', call: { tool: 'person__ask' } },
+  { afterTool: 'person__ask', say: '{{result.output}} {{result.error.code}}' },
+];
+
+/** Declares a tool with one export that asks a person. */
+function asking(act: (person: PersonApi) => Promise<JsonValue | void>, idempotent = true): ToolDeclaration {
+  return {
+    name: 'person',
+    exports: [{ name: 'ask', description: '', effects: 'external', idempotent }],
+    handlers: { ask: ({ person }) => act(person) },
+  };
+}
+
+const start = (tool: ToolDeclaration, options: Partial<ScriptedAgentOptions>) =>
+  scriptedAgent({ script, tools: [tool], ...options });
+
+describe('a tool that asks a person', () => {
+  test('N-04 shows a form, and gets the filled form with the name of the person', async () => {
+    const content = { branch: 'main' };
+    const approver = fakeApprover(() => ({ decision: 'approved', by: 'ann', content }));
+    const replies: unknown[] = [];
+    const agent = await start(
+      asking(async (person) => void replies.push(await person.ask({ ...request, server: 'git' }))),
+      { approver },
+    );
+    await agent.say('go');
+    expect(replies).toEqual([{ outcome: 'answered', by: 'ann', content }]);
+    expect(approver.questions).toEqual([
+      {
+        ...{ key: '0/call/call_1/person/approval/0', turnId: 'turn-event-1', toolCallId: 'call_1' },
+        ...{ toolName: 'person__ask', kind: 'form', askedBy: { server: 'git' }, schema: form, args: {} },
+        ...{ reason: 'Which branch?', expiresInMs: 86_400_000 },
+      },
+    ]);
+    expect(approver.given.size).toBe(0);
+  });
+
+  test.each([
+    ['denied', 'declined'],
+    ['expired', 'expired'],
+  ] as const)('hears that a question was %s', async (decision, outcome) => {
+    const approver = fakeApprover(() => ({ decision, by: 'ann', note: 'No.' }));
+    const replies: unknown[] = [];
+    const page = { reason: 'Sign in.', url: 'https://example.com/in' };
+    const agent = await start(
+      asking(async (person) => void replies.push(await person.ask(page))),
+      { approver },
+    );
+    await agent.say('go');
+    expect(replies).toEqual([{ outcome, by: 'ann', note: 'No.' }]);
+    expect(approver.questions).toMatchObject([{ kind: 'page', url: page.url }]);
+  });
+
+  test.each<[unknown, string]>([
+    [{ form }, 'reason is not a text'],
+    [{ reason: 'x' }, 'it needs a form or a url, and not both'],
+    [{ reason: 'x', form, url: 'https://a.b' }, 'it needs a form or a url, and not both'],
+    [{ reason: 'x', url: 'http://a.b' }, 'its address must begin with https:'],
+    [{ reason: 'x', form: { type: 'string' } }, 'its form must have type object'],
+    [{ reason: 'x', form, server: '' }, 'server is not a name'],
+  ])('asks nobody with a wrong request: %j', async (wrong, problem) => {
+    const approver = fakeApprover(() => ({ decision: 'approved' }));
+    const errors: unknown[] = [];
+    const agent = await start(
+      asking(
+        async (person) => void (await person.ask(wrong as PersonRequest).catch((error: unknown) => errors.push(error))),
+      ),
+      { approver },
+    );
+    await agent.say('go');
+    expect(errors).toMatchObject([{ code: 'E_APPROVAL_REQUEST', message: expect.stringContaining(problem) }]);
+    expect(approver.questions).toEqual([]);
+  });
+
+  test('waits longer than its deadline, and its question ends with the call', async () => {
+    const clock = manualClock();
+    const approver = silentApprover();
+    const agent = await start(
+      asking(async (person) => {
+        void person.ask(request);
+        await approver.asked;
+      }),
+      { approver, clock },
+    );
+    await agent.say('go');
+    expect((await approver.asked).aborted).toBe(true);
+  });
+
+  test('N-04 is asked once: a handler that runs again after a crash gets the recorded answer', async () => {
+    const store = memoryStore();
+    const approver = fakeApprover(() => ({ decision: 'approved', content: { branch: 'main' } }));
+    const runs: unknown[] = [];
+    const asked = Promise.withResolvers<void>();
+    const first = await start(
+      asking(async (person) => {
+        await person.ask(request);
+        asked.resolve();
+        await new Promise(() => undefined);
+      }),
+      { approver, store },
+    );
+    void first.say('go', { event: { id: 'same' } });
+    await asked.promise;
+    const again = fakeApprover(() => {
+      throw new Error('asked again');
+    });
+    const next = await start(
+      asking(async (person) => void runs.push(await person.ask(request))),
+      { approver: again, store },
+    );
+    await next.say('go', { event: { id: 'same' } });
+    expect(runs).toEqual([{ outcome: 'answered', content: { branch: 'main' } }]);
+    expect(again.questions).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test';
+import { checkPage } from './check-page.ts';
+import { readForm } from './read-form.ts';
+
+const of = (properties: object, more: object = {}) => readForm({ type: 'object', properties, ...more });
+
+test('a form has text, choices, numbers, and yes and no', () => {
+  const fields = of(
+    {
+      name: { type: 'string', title: 'Name', description: 'Yours.', maxLength: 9, default: 'ann' },
+      size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] },
+      many: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] }, minItems: 1 },
+      count: { type: 'number', minimum: 0, maximum: 1 },
+      sure: { type: 'boolean', default: true },
+    },
+    { required: ['name'] },
+  );
+  expect(fields).toEqual([
+    { name: 'name', title: 'Name', description: 'Yours.', isRequired: true, default: 'ann', type: 'text', most: 9 },
+    {
+      ...{ name: 'size', title: 'size', isRequired: false, type: 'choice' },
+      choices: [
+        { value: 's', title: 'Small' },
+        { value: 'l', title: 'Large' },
+      ],
+    },
+    {
+      name: 'many',
+      title: 'many',
+      isRequired: false,
+      type: 'choices',
+      choices: [{ value: 'a', title: 'A' }],
+      least: 1,
+    },
+    { name: 'count', title: 'count', isRequired: false, type: 'number', least: 0, most: 1 },
+    { name: 'sure', title: 'sure', isRequired: false, type: 'boolean', default: true },
+  ]);
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'its form is not a JSON Schema'],
+  [{ type: 'string' }, 'its form must have type object, and properties'],
+  [{ type: 'object', properties: {}, required: ['a'] }, 'its form requires "a", which is not a field'],
+  [{ type: 'object', properties: { a: { type: 'object' } } }, 'the field "a" of its form must be a text, a choice'],
+  [{ type: 'object', properties: { a: { type: 'string', enum: [1] } } }, 'the field "a" of its form has choices that'],
+  [
+    { type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } },
+    'the field "a" of its form is a list',
+  ],
+  [
+    {
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`f${n}`, { type: 'boolean' }])),
+    },
+    'its form has 21 fields',
+  ],
+  [
+    { type: 'object', properties: { a: { type: 'string', title: 'x'.repeat(64_000) } } },
+    'its form has more than 64000 bytes',
+  ],
+])('another schema is no form: %#', (schema, problem) => {
+  expect(readForm(schema)).toEqual({ problem: expect.stringContaining(problem) });
+});
+
+test.each([
+  ['https://example.com/in?state=x', undefined],
+  ['http://localhost:8080/in', undefined],
+  ['http://127.0.0.1/in', undefined],
+  ['http://[::1]:1/', undefined],
+  ['http://example.com/', 'must begin with https:'],
+  ['javascript:alert(1)', 'must begin with https:'],
+  ['https://ann:secret@example.com/', 'contains a name or a password'],
+  ['example.com', 'is not valid'],
+  [`https://example.com/${'x'.repeat(8_000)}`, 'more than 8000 characters'],
+])('the address of a page is checked: %.40s', (url, problem) => {
+  if (problem === undefined) expect(checkPage(url)).toBeUndefined();
+  else expect(checkPage(url)).toContain(problem);
+});
