@@ -1,8 +1,8 @@
 /** A PostgreSQL server of one test, which the test kills and starts again with the same data at the same port. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Server, startServer } from '../../packages/postgres/src/embedded/start-server.ts';
+import { serverFolders } from '../../packages/postgres/src/testing/server-folders.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
   /** The address of an empty database. */
@@ -19,7 +19,7 @@ export interface OwnDatabase extends AsyncDisposable {
 const START_ATTEMPTS = 50;
 
 export async function startOwnDatabase(settings: Readonly<Record<string, string>> = {}): Promise<OwnDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'goondan-database-'));
+  const folder = mkdtempSync(join(serverFolders(), 'goondan-database-'));
   // A killed server leaves its shared memory. With `mmap` it is in the folder, which is removed.
   const all = { max_connections: '300', dynamic_shared_memory_type: 'mmap', ...settings };
   let server: Server = await startServer({ folder, settings: all });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, testMajor } from '../testing/with-postgres.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Server, startServer } from '../embedded/start-server.ts';
 import { codeOf } from '../testing/code-of.ts';
+import { serverFolders } from '../testing/server-folders.ts';
 import { makeTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 import { openDatabase } from './database.ts';
 import { repeating } from './repeat.ts';
@@ -15,7 +15,7 @@ let name: string;
 let standby: { readonly port: number };
 let primary: Server;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  folder = mkdtempSync(join(serverFolders(), 'gdn-pg-'));
   made = await makeTestDatabase({ migrated: false });
   const { port, pathname } = new URL(made.address);
   name = pathname.slice(1);

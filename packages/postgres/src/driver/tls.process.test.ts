@@ -1,16 +1,16 @@
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { makeCertificate } from '../../../runtime/src/orchestrator/control/make-certificate.ts';
 import { isRoot, NOBODY } from '../embedded/reachable-programs.ts';
 import { type Server, startServer } from '../embedded/start-server.ts';
+import { serverFolders } from '../testing/server-folders.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { afterAll, beforeAll, describe, expect, test, testMajor } from '../testing/with-postgres.ts';
 import { type Database, openDatabase } from './database.ts';
 
 const PASSWORD = 'hush % hush';
-const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+const folder = mkdtempSync(join(serverFolders(), 'gdn-pg-'));
 const files = {
   certificate: join(folder, 'server.crt'),
   key: join(folder, 'server.key'),

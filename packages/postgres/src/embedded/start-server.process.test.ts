@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '../testing/with-postgres.ts';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { openDatabase } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
+import { serverFolders } from '../testing/server-folders.ts';
 import { EMBEDDED_VERSION } from './embedded-version.ts';
 import { type Server, startServer } from './start-server.ts';
 
@@ -14,7 +14,7 @@ let folder: string;
 let server: Server;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  folder = mkdtempSync(join(serverFolders(), 'gdn-pg-'));
   server = await startServer({ folder, password });
 }, 60_000);
 afterAll(async () => {

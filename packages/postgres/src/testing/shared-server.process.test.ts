@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from './with-postgres.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serverFolders } from './server-folders.ts';
 import { findSharedServer } from './shared-server.ts';
 import { TEMPLATE, withDatabase } from './start-test-server.ts';
 
@@ -26,8 +26,10 @@ test('test processes of a run share one server, which ends when the run is kille
   const address = `postgres://postgres@127.0.0.1:${ports[0]}/${TEMPLATE}`;
   const rows = await withDatabase(address, (database) => database.query('select count(*) as count from gdn_swarm'));
   expect(rows).toMatchObject([{ count: 0 }]);
-  const pid = readFileSync(join(tmpdir(), `gdn-pg-${name}-any`, 'data', 'postmaster.pid'), 'utf8').split('\n')[0];
-  const left = () => readdirSync(tmpdir()).filter((folder) => folder.includes(name));
+  const pid = readFileSync(join(serverFolders(), `gdn-pg-${name}-any`, 'data', 'postmaster.pid'), 'utf8').split(
+    '\n',
+  )[0];
+  const left = () => readdirSync(serverFolders()).filter((folder) => folder.includes(name));
   expect(left()).toHaveLength(2);
   run.kill('SIGKILL');
   while (left().length > 0) await Bun.sleep(50);

@@ -4,15 +4,15 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serverFolders } from './server-folders.ts';
 
 const ATTEMPTS = 1_200;
 const BETWEEN_MS = 50;
 
 /** Returns the port of the server. `run` is the value of `GOONDAN_TEST_RUN`: the process of the run, and a random word. */
 export async function findSharedServer(run: string, major: number | undefined): Promise<number> {
-  const folder = join(tmpdir(), `gdn-pg-${run}-${major ?? 'any'}`);
+  const folder = join(serverFolders(), `gdn-pg-${run}-${major ?? 'any'}`);
   if (isFirst(folder)) startShared(folder, run, major);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const failure = readIfThere(failureFile(folder));

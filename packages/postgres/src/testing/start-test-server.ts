@@ -7,7 +7,9 @@ export const TEMPLATE = 'gdn_template';
 
 /** The server ends with this process, and its folder is removed. */
 export async function startTestServer(folder: string, major: number | undefined): Promise<Server> {
-  const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '500', autovacuum: 'off' };
+  // A killed server leaves its shared memory. With `mmap` it is in the folder, which is removed.
+  const memory = { dynamic_shared_memory_type: 'mmap' };
+  const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '500', autovacuum: 'off', ...memory };
   const server = await startServer({ folder, major, settings, isTemporary: true });
   await withDatabase(server.addressOf('postgres'), (database) => database.query(`create database ${TEMPLATE}`));
   await withDatabase(server.addressOf(TEMPLATE), migrate);

@@ -3,8 +3,8 @@
  * this process if something else started it. The server ends with the run or with the process.
  */
 import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serverFolders } from './server-folders.ts';
 import { findSharedServer } from './shared-server.ts';
 import { startPooler } from './start-pooler.ts';
 import { startTestServer, TEMPLATE, withDatabase } from './start-test-server.ts';
@@ -60,5 +60,5 @@ async function openServer(): Promise<TestServer> {
 }
 
 function makeFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  return mkdtempSync(join(serverFolders(), 'gdn-pg-'));
 }
