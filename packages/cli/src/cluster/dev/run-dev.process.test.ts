@@ -8,8 +8,8 @@ import {
   test,
 } from '../../../../postgres/src/testing/with-postgres.ts';
 import { openDatabase } from '../../../../postgres/src/driver/database.ts';
+import { serverFolders } from '../../../../postgres/src/testing/server-folders.ts';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../../testing/sample-bundle.ts';
@@ -24,7 +24,7 @@ setDefaultTimeout(180_000);
 
 const place = new GdnPlace();
 /** PostgreSQL runs as another user if the tests run as root, so others may enter this folder. */
-const temporary = mkdtempSync(join(tmpdir(), 'gdn-dev-'));
+const temporary = mkdtempSync(join(serverFolders(), 'gdn-dev-'));
 chmodSync(temporary, 0o711);
 
 beforeAll(async () => {
