@@ -96,7 +96,7 @@ describe('an old extension of a running agent', () => {
         }
         await agent.agent.close();
       }),
-      { numRuns: samples(50) },
+      { numRuns: samples(50, 10) },
     );
   });
 });

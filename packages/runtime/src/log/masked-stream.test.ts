@@ -76,7 +76,7 @@ describe('the mask of a text in pieces', () => {
         const mask = maskSecrets(secrets);
         expect(pass(mask, cut(text, lengths)).join('')).toBe(mask(text));
       }),
-      { numRuns: samples(2_000) },
+      { numRuns: samples(2_000, 10) },
     );
   });
 
@@ -86,7 +86,7 @@ describe('the mask of a text in pieces', () => {
         const mask = maskSecrets(secrets);
         expect(mask(text)).toBe(maskByHand(text, formsOfSecrets(secrets)).join(''));
       }),
-      { numRuns: samples(1_000) },
+      { numRuns: samples(1_000, 10) },
     );
   });
 
@@ -112,7 +112,7 @@ describe('the mask of a text in pieces', () => {
           );
         }
       }),
-      { numRuns: samples(500) },
+      { numRuns: samples(500, 10) },
     );
   });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionModule, JsonObject, MiddlewareKind, StepMiddleware, ToolHandler } from '@goondan/types';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { scriptedAgent } from '../../testing/index.ts';
 import type { Tier } from '../../config/declared-extension.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
@@ -170,7 +171,7 @@ describe('a change of a running agent', () => {
       .map(({ next, isDropped }) => ({ ...next, isDropped }));
     await fc.assert(
       fc.asyncProperty(wanted, step, async (first, next) => checkChain(first, [next])),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   }, 60_000);
 
@@ -179,7 +180,7 @@ describe('a change of a running agent', () => {
       .record({ next: wanted, isDropped: fc.boolean() })
       .map(({ next, isDropped }) => ({ ...next, isDropped }));
     await fc.assert(fc.asyncProperty(wanted, fc.array(step, { minLength: 2, maxLength: 6 }), checkChain), {
-      numRuns: 60,
+      numRuns: samples(60),
     });
   }, 60_000);
 
@@ -191,7 +192,7 @@ describe('a change of a running agent', () => {
     const chains = fc.array(chain, { minLength: 2, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(chains, async (all) => void (await Promise.all(all.map((each) => checkChain(...each))))),
-      { numRuns: 15 },
+      { numRuns: samples(15) },
     );
   }, 60_000);
 });
