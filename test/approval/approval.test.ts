@@ -261,6 +261,23 @@ describe('in between', () => {
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
 
+  test('F-13 an edit is given, and both are killed before the call: the edited arguments run once', async () => {
+    const first = await startElsewhere();
+    await first.control.deliver({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(first.control);
+    process.kill((await pidOf(first.control)) ?? 0, 'SIGSTOP');
+    const reply = { id: question?.id ?? '', decision: 'approved', by: 'ann', via: 'test' } as const;
+    expect(await rejectionOf(first.control.answer({ ...reply, digest: 'other' }))).toMatchObject({
+      code: 'E_QUESTION_CHANGED',
+    });
+    await first.control.answer({ ...reply, digest: question?.digest ?? '', args: { what: 'a pen' } });
+    await first.kill();
+    expect(runs()).toEqual([]);
+    const control = await start();
+    await control.ask({ id: 'e1' });
+    expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a pen' } }]);
+  });
+
   test('the swarm is stopped more often than an event may crash: it does not wait for the person, and continues later', async () => {
     let question: QuestionSummary | undefined;
     // An event that has ended its process four times as often is a dead letter, whatever the orchestrator has counted.

@@ -58,6 +58,12 @@ export function lifetimeOf({
 export const TRUNCATED = 'goondan.truncated';
 
 /**
+ * The metadata key of a tool result whose arguments a person changed. Its value has the name of the person, the id of the
+ * question, and the changed arguments with secrets masked: `{ by, question, args }`.
+ */
+export const EDITED = 'goondan.edited';
+
+/**
  * A change to the conversation.
  *
  * **When it fires** — when you call `ctx.emitMessageEvent(event)`. The change is in `events` and `nextMessages` at

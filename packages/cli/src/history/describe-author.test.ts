@@ -13,6 +13,7 @@ test.each<[EventAuthor, string]>([
   [{ kind: 'model', ref: 'Model/main', answeredBy: 'cache' }, 'extension cache for Model/main'],
   [{ kind: 'tool', name: 'dice__roll' }, 'tool dice__roll'],
   [{ kind: 'tool', name: 'dice__roll', answeredBy: 'approval' }, 'extension approval for dice__roll'],
+  [{ kind: 'tool', name: 'dice__roll', changedBy: 'ann' }, 'tool dice__roll with arguments of ann'],
   [{ kind: 'extension', name: 'memory' }, 'extension memory'],
   [{ kind: 'runtime' }, 'runtime'],
 ])('%p is "%s"', (author, expected) => {

@@ -8,7 +8,7 @@ export function describeAuthor(author: EventAuthor): string {
     case 'model':
       return inPlace(author, author.ref ?? 'model') ?? (author.ref === undefined ? 'model' : `model ${author.ref}`);
     case 'tool':
-      return inPlace(author, author.name) ?? `tool ${author.name}`;
+      return inPlace(author, author.name) ?? `tool ${author.name}${describeChange(author)}`;
     case 'extension':
       return `extension ${author.name}`;
     case 'runtime':
@@ -19,6 +19,11 @@ export function describeAuthor(author: EventAuthor): string {
 /** Formats a reply that an extension's layer gave in place of the model, such as `extension cache for Model/claude`. */
 function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string | undefined {
   return answeredBy === undefined ? undefined : `extension ${answeredBy} for ${whom}`;
+}
+
+/** Names the person who changed the arguments of a tool call. */
+function describeChange({ changedBy }: { readonly changedBy?: string }): string {
+  return changedBy === undefined ? '' : ` with arguments of ${changedBy}`;
 }
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {

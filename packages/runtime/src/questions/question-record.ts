@@ -77,6 +77,8 @@ export type QuestionSummary = Omit<QuestionRecord, 'key' | 'answer'>;
 export interface QuestionOutcome extends ApprovalOutcome {
   /** The filled form. */
   readonly content?: JsonObject;
+  /** The arguments that the person saw, with secrets masked, if they were edited. */
+  readonly seen?: JsonObject;
   /** The id of the earlier answer that is always valid, if nobody was asked. */
   readonly grant?: string;
 }

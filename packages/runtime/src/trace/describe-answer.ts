@@ -1,6 +1,10 @@
 import type { GivenAnswer } from './turn-trace.ts';
 
 /** Describes the answer of a person, as in `approved by ann`. */
-export function describeAnswer({ decision, by }: GivenAnswer): string {
-  return by === undefined ? decision : `${decision} by ${by}`;
+export function describeAnswer({ decision, by, args, question, grant }: GivenAnswer): string {
+  const who = by === undefined ? '' : ` by ${by}`;
+  if (grant !== undefined) return `always allowed${who} (${grant})`;
+  if (args === undefined) return `${decision}${who}`;
+  const where = question === undefined ? '' : ` (${question})`;
+  return `${decision}${who} with other arguments${where}: ${JSON.stringify(args)}`;
 }

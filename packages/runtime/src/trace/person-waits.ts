@@ -3,12 +3,14 @@
  * the budgets that refused a call.
  */
 import type { ApprovalOutcome, Budget, BudgetOutcome } from '@goondan/types';
+import { defined } from '../json/defined.ts';
 import { roundAmount } from '../json/round-amount.ts';
 import { currentScope } from './draw-scope.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
 import type { RecordedLayer } from './recorded-layer.ts';
 import { RunningSpan } from './running-span.ts';
+import type { GivenAnswer } from './turn-trace.ts';
 
 export class PersonWaits {
   /** The layers that wait, by the key of their question. The runtime limits the number of open questions. */
@@ -32,8 +34,14 @@ export class PersonWaits {
       return layer?.note(notesOf(asked as AskedBudgets, outcome.value as BudgetOutcome));
     }
     // Safe: the layer asked a person, so that the outcome is an answer.
-    if (kind === 'approval') layer?.endWait(outcome.ok ? (outcome.value as ApprovalOutcome) : undefined);
+    if (kind === 'approval') layer?.endWait(outcome.ok ? givenAnswer(outcome.value as PersonsAnswer) : undefined);
   }
+}
+
+type PersonsAnswer = ApprovalOutcome & Pick<GivenAnswer, 'grant'> & { readonly id?: string };
+
+function givenAnswer({ decision, by, args, id, grant }: PersonsAnswer): GivenAnswer {
+  return defined({ decision, by, args, question: args === undefined ? undefined : id, grant });
 }
 
 interface AskedBudgets {

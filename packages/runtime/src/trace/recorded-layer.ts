@@ -114,7 +114,8 @@ export class RecordedLayer implements LayerSpan {
 
   endWait(answer?: GivenAnswer): void {
     if (answer !== undefined && (this.answers ??= []).length < MOST_ANSWERS) {
-      this.answers.push(defined({ decision: answer.decision, by: answer.by }));
+      const { decision, by, args, question, grant } = answer;
+      this.answers.push(defined({ decision, by, args, question, grant }));
     }
     this.questions = (this.questions ?? 1) - 1;
     if (this.questions > 0) return;

@@ -88,7 +88,12 @@ export interface MissingRecords {
 }
 
 /** The answer of a person: the decision, and the name of the person or of their token. */
-export type GivenAnswer = Pick<ApprovalOutcome, 'decision' | 'by'>;
+export interface GivenAnswer extends Pick<ApprovalOutcome, 'decision' | 'by' | 'args'> {
+  /** The id of the question, if the person changed the arguments. `args` are the changed ones, with secrets masked. */
+  readonly question?: string;
+  /** The id of the earlier answer, given for always, that was used instead. */
+  readonly grant?: string;
+}
 
 export interface LayerRecord {
   readonly extension: string;

@@ -10,7 +10,7 @@ export function describeAuthor(author: ShownMessage['author'], role?: ShownMessa
     case 'model':
       return inPlace(author, author.ref ?? 'model');
     case 'tool':
-      return inPlace(author, author.name);
+      return `${inPlace(author, author.name)}${author.changedBy === undefined ? '' : `, changed by ${author.changedBy}`}`;
     case 'extension':
       return `extension ${author.name}`;
     case 'runtime':

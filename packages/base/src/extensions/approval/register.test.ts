@@ -89,6 +89,15 @@ describe('the extension approval', () => {
     expect([denied.runs, expired.runs]).toEqual([[], []]);
   });
 
+  test('F-13 judges edited arguments again: a rule that denies wins, and nobody is asked twice', async () => {
+    const rules = [rule('bash__*', 'ask'), rule('bash__*', 'deny', { when: { command: 'rm *' }, reason: 'Never.' })];
+    const edited = (command: string) => ({ outcome: { decision: 'approved', args: { command } } as const });
+    const denied = await tryCommand({ rules }, edited('rm -rf /'));
+    expect([denied.runs, denied.text]).toEqual([[], expect.stringContaining('is not allowed here: Never.')]);
+    const { runs, approver } = await tryCommand({ rules }, edited('git pull'));
+    expect([runs, approver.questions.length]).toEqual([[{ command: 'git pull' }], 1]);
+  });
+
   const changing = (tier: 'swarm' | 'agent' | 'hook', priority = 0) =>
     extension(
       'changing',

@@ -21,17 +21,24 @@ export const register: ExtensionRegister<ApprovalConfig> = ({ pipeline }, config
   const compiled = compileRules(rules);
   const guard = async (ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> => {
     const { verdict, reason, dependsOnArguments } = judgeCall(compiled, defaults, ctx);
-    if (verdict === 'deny') return refuse(ctx, 'E_APPROVAL_DENIED', `"${ctx.toolName}" is not allowed here: ${reason}`);
+    if (verdict === 'deny') return refuseByRule(ctx, reason);
     if (verdict === 'ask') {
       const wait = expiresInSeconds === undefined ? {} : { expiresInMs: expiresInSeconds * 1_000 };
       const outcome = await ctx.approval.ask({ reason, ...wait });
-      return outcome.decision === 'approved' ? ctx.next() : refuseAs(ctx, outcome);
+      if (outcome.decision !== 'approved') return refuseAs(ctx, outcome);
+      // Other arguments of a person must pass the rules, too. They need no second question.
+      const again = outcome.args === undefined ? undefined : judgeCall(compiled, defaults, ctx);
+      return again?.verdict === 'deny' ? refuseByRule(ctx, again.reason) : ctx.next();
     }
     if (dependsOnArguments) ctx.approval.bind();
     return ctx.next();
   };
   pipeline.register('toolCall', guard, { name: 'approval', mayShortCircuit: true, priority });
 };
+
+function refuseByRule(ctx: ToolCallMiddlewareContext, reason: string): ToolCallResult {
+  return refuse(ctx, 'E_APPROVAL_DENIED', `"${ctx.toolName}" is not allowed here: ${reason}`);
+}
 
 function refuseAs(ctx: ToolCallMiddlewareContext, { decision, note }: ApprovalOutcome): ToolCallResult {
   if (decision === 'expired') {

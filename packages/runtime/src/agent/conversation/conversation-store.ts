@@ -22,7 +22,7 @@ export type EventAuthor =
   | { readonly kind: 'input'; readonly from?: InputOrigin }
   /** `ref`: the model, as `Model/name`. `answeredBy`: the extension whose layer answered instead of the model. */
   | { readonly kind: 'model'; readonly ref?: string; readonly answeredBy?: string }
-  | { readonly kind: 'tool'; readonly name: string; readonly answeredBy?: string }
+  | { readonly kind: 'tool'; readonly name: string; readonly answeredBy?: string; readonly changedBy?: string }
   | { readonly kind: 'extension'; readonly name: string }
   | { readonly kind: 'runtime' };
 

@@ -50,6 +50,7 @@ export function startStep(turn: RunningTurn, stepIndex: number, took: readonly A
     modelRef: inForce.modelRef,
     repliedBy: undefined,
     answeredBy: new Map(),
+    changedBy: new Map(),
     finishReason: undefined,
     finishProblems: undefined,
     replyId: undefined,

@@ -5,6 +5,8 @@
 import {
   createUserMessage,
   isToolContent,
+  EDITED,
+  type JsonObject,
   type JsonValue,
   type Message,
   type ModelReply,
@@ -13,7 +15,7 @@ import {
   TRUNCATED,
 } from '@goondan/types';
 import { FINISH_TOOL } from '../../config/tool-name.ts';
-import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
+import type { PersonsChange, RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
 export function appendReply(turn: RunningTurn, step: RunningStep, reply: ModelReply): Message | undefined {
@@ -38,17 +40,25 @@ export function appendReply(turn: RunningTurn, step: RunningStep, reply: ModelRe
 export function appendToolResult(turn: RunningTurn, step: RunningStep, result: ToolCallResult, number: number): void {
   const { toolCallId, toolName } = result;
   const id = `${step.stepId}.result-${number}`;
+  const change = step.changedBy.get(toolCallId);
   const message: Message = {
     id,
-    data: { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: outputOf(result) }] },
-    metadata: {},
+    data: {
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId, toolName, output: tellChange(outputOf(result), change) }],
+    },
+    // For people and programs that show the history.
+    metadata: change === undefined ? {} : { [EDITED]: { ...change } },
     createdAt: timeOf(turn, id),
     source: { type: 'tool', toolCallId, toolName },
   };
   const answeredBy = by(step.answeredBy.get(toolCallId));
+  const changedBy = change === undefined ? {} : { changedBy: change.by ?? 'a person' };
   // The tool of the runtime has no code of a bundle: its result is the runtime's own judgement, unless a layer gave one.
   const isOwn = toolName === FINISH_TOOL && answeredBy.answeredBy === undefined;
-  const author = isOwn ? ({ kind: 'runtime' } as const) : ({ kind: 'tool', name: toolName, ...answeredBy } as const);
+  const author = isOwn
+    ? ({ kind: 'runtime' } as const)
+    : ({ kind: 'tool', name: toolName, ...answeredBy, ...changedBy } as const);
   turn.conversation.emit({ type: 'append', message }, author, step.stepId);
 }
 
@@ -84,6 +94,25 @@ function timeOf({ replay, agent }: RunningTurn, messageId: string): Date {
 
 function hasOwnMessage(part: ModelReply['content'][number]): boolean {
   return part.type !== 'text' || part.text !== '';
+}
+
+/** Tells the model that a person changed the arguments, before the result. */
+function tellChange(output: ToolResultOutput, change: PersonsChange | undefined): ToolResultOutput {
+  if (change === undefined) return output;
+  const said = `${change.by ?? 'A person'} changed the arguments of this call to ${JSON.stringify(change.args)}.`;
+  const note = { type: 'text', text: said } as const;
+  switch (output.type) {
+    case 'text':
+      return { type: 'content', value: [note, { type: 'text', text: output.value }] };
+    case 'json':
+      return { type: 'content', value: [note, { type: 'text', text: JSON.stringify(output.value) }] };
+    case 'content':
+      return { ...output, value: [note, ...output.value] };
+    case 'error-json':
+      return { ...output, value: { ...(output.value as JsonObject), changed: said } };
+    default:
+      return output;
+  }
 }
 
 function outputOf(result: ToolCallResult): ToolResultOutput {

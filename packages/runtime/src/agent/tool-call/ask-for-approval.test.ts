@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { ApprovalOutcome, ApprovalRequest, ToolCallMiddleware } from '@goondan/types';
+import {
+  type ApprovalOutcome,
+  type ApprovalRequest,
+  EDITED,
+  type JsonObject,
+  type ToolCallMiddleware,
+} from '@goondan/types';
 import {
   extension,
   type FakeApprover,
@@ -414,5 +420,83 @@ describe('while a turn waits for approval', () => {
     cancel.abort();
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(runs).toEqual([]);
+  });
+});
+
+describe('arguments that a person edited', () => {
+  const edit = (args: JsonObject, more: object = {}) => fakeApprover(() => ({ ...approved, args, ...more }));
+  const binding = asking((ctx) => {
+    ctx.approval.bind();
+    return ctx.next();
+  });
+
+  test('F-13 run, are seen by the asking layer and by all inside, and the model reads of them', async () => {
+    const seen: unknown[] = [];
+    const outer = asking(async (ctx) => {
+      const { args, decision } = await ctx.approval.ask({ reason: 'It writes.' });
+      seen.push([decision, args, ctx.args]);
+      return ctx.next();
+    });
+    const inner = extension('inner', ({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        seen.push(ctx.args);
+        return ctx.next();
+      }),
+    );
+    const { runs, agent } = await start({ approver: edit({ path: '/mine' }), extensions: [outer, inner] });
+    await agent.say('go');
+    const mine = { path: '/mine' };
+    expect(seen).toEqual([['approved', mine, mine], mine]);
+    expect(runs).toEqual([mine]);
+    const [result] = (await agent.messages()).filter(({ data }) => data.role === 'tool');
+    expect(JSON.stringify(result?.data)).toContain(
+      'ann changed the arguments of this call to {\\"path\\":\\"/mine\\"}.',
+    );
+    expect(result?.metadata).toEqual({ [EDITED]: { by: 'ann', args: mine, question: expect.any(String) } });
+  });
+
+  test.each<[JsonObject, string]>([
+    [{ path: 1 }, 'The arguments of "file__write" do not fit: path must be string.'],
+    [{ text: 'x' }, "must have required property 'path'"],
+  ])('F-13 do not run if they do not fit the tool: %j', async (args, problem) => {
+    const { runs, agent } = await start({ approver: edit(args), extensions: [askThen()] });
+    const { text } = await agent.say('go');
+    expect(text).toStartWith('code E_QUESTION_REPLY');
+    expect(JSON.stringify(await agent.messages())).toContain(JSON.stringify(problem).slice(1, -1));
+    expect(runs).toEqual([]);
+  });
+
+  test('F-13 replace the earlier answers of people in the call, but not the binding of a rule', async () => {
+    const answers = [approved, { ...approved, args: { path: '/b' } }, approved];
+    const people = await start({
+      approver: fakeApprover(() => answers.shift() ?? approved),
+      extensions: [askThen(), askThen(), askThen()],
+    });
+    await people.agent.say('go');
+    expect(people.runs).toEqual([{ path: '/b' }]);
+    const rule = await start({ approver: edit({ path: '/b' }), extensions: [binding, askThen()] });
+    expect((await rule.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
+    const inside = await start({ approver: edit({ path: '/b' }), extensions: [askThen(), binding] });
+    await inside.agent.say('go');
+    expect([rule.runs, inside.runs]).toEqual([[], [{ path: '/b' }]]);
+  });
+
+  test('F-13 do not run if a layer changes them, or if another question was open at the same time', async () => {
+    const changing = extension('changing', ({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args = { ...ctx.args, path: '/c' };
+        return ctx.next();
+      }),
+    );
+    const changed = await start({ approver: edit({ path: '/b' }), extensions: [askThen(), changing] });
+    expect((await changed.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
+    const both = asking(async (ctx) => {
+      await Promise.all([ctx.approval.ask({ reason: 'One.' }), ctx.approval.ask({ reason: 'Two.' })]);
+      return ctx.next();
+    });
+    const answers = [approved, { ...approved, args: { path: '/b' } }];
+    const parallel = await start({ approver: fakeApprover(() => answers.shift() ?? approved), extensions: [both] });
+    expect((await parallel.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
+    expect([changed.runs, parallel.runs]).toEqual([[], []]);
   });
 });

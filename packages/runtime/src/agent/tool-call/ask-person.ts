@@ -12,6 +12,8 @@ import type { Question } from '../seams/approver.ts';
 import { previewCall, type PreviewedCall } from './preview-call.ts';
 
 export interface PersonQuestion extends Omit<Question, 'turnId' | 'toolCallId' | 'toolName'> {
+  /** The numbers of the approvals that an edit of the arguments replaces. */
+  readonly before?: readonly number[];
   /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
   /** Runs a wait during which the process may leave the turn. */
@@ -24,6 +26,8 @@ export interface PersonAnswer {
   /** The digest of everything that was asked. */
   readonly digest: string;
   readonly outcome: QuestionOutcome;
+  /** As in the question, also if the answer was given before a crash. */
+  readonly before?: readonly number[];
 }
 
 /** Asks the question, or returns its recorded answer. The answer is durable in the turn's log when this returns. */
@@ -32,17 +36,25 @@ export async function askPerson(
   call: PreviewedCall,
   question: PersonQuestion,
 ): Promise<PersonAnswer> {
-  const { key } = question;
+  const { key, before } = question;
   const digest = questionDigest(question);
   const recorded = recordedAnswer(turn, key, digest);
   if (recorded !== undefined) return recorded;
   const answer = await wait(turn, call, question);
-  turn.effects.record(key, 'approval', { ok: true, value: { digest, ...answer } });
+  const replaced = answer.args === undefined || before === undefined ? {} : { before: [...before] };
+  turn.effects.record(key, 'approval', {
+    ok: true,
+    value: { digest, ...answer, ...replaced },
+  });
   await turn.log.flush();
-  return answerOf(digest, answer);
+  return answerOf(digest, { ...answer, ...defined({ before }) });
 }
 
-async function wait(turn: RunningTurn, call: PreviewedCall, { signal, resting, ...question }: PersonQuestion) {
+async function wait(
+  turn: RunningTurn,
+  call: PreviewedCall,
+  { signal, resting, before: _, ...question }: PersonQuestion,
+) {
   const { agent, clock, turnId } = turn;
   const { toolCallId, toolName } = call;
   const { key, reason } = question;
@@ -59,12 +71,13 @@ async function wait(turn: RunningTurn, call: PreviewedCall, { signal, resting, .
       note,
       args: edited,
       content,
+      seen,
       grant,
     } = await turn.effects.perform({ key, kind: 'approval', asked: () => subjectOf(toolName, question) }, () =>
       resting(() => agent.approver.ask({ ...question, turnId, toolCallId, toolName }, signal)),
     );
     agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
-    return defined({ id, decision, by, note, args: edited, content, grant });
+    return defined({ id, decision, by, note, args: edited, content, seen, grant });
   } finally {
     clock.resume();
   }
@@ -73,7 +86,7 @@ async function wait(turn: RunningTurn, call: PreviewedCall, { signal, resting, .
 /** Returns the subject of a question for its trace. */
 function subjectOf(
   tool: string,
-  { args, reason, schema, url, kind }: Omit<PersonQuestion, 'signal' | 'resting'>,
+  { args, reason, schema, url, kind }: Omit<PersonQuestion, 'signal' | 'resting' | 'before'>,
 ): JsonObject {
   if (kind === 'form' || kind === 'page') return defined({ tool, reason, form: schema, url });
   return { tool, args, reason };
@@ -89,8 +102,12 @@ function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): 
 }
 
 /** The `id` is absent in records of earlier versions. */
-type RecordedAnswer = QuestionOutcome & { readonly digest: string; readonly id?: string };
+type RecordedAnswer = QuestionOutcome & {
+  readonly digest: string;
+  readonly id?: string;
+  readonly before?: readonly number[];
+};
 
-function answerOf(digest: string, { id, ...outcome }: Omit<RecordedAnswer, 'digest'>): PersonAnswer {
-  return { ...defined({ id }), digest, outcome };
+function answerOf(digest: string, { id, before, ...outcome }: Omit<RecordedAnswer, 'digest'>): PersonAnswer {
+  return { ...defined({ id, before }), digest, outcome };
 }

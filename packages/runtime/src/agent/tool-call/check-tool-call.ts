@@ -41,7 +41,8 @@ function namesToChoose(tools: ToolRegistry, items: readonly ToolCatalogItem[]): 
   return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
 }
 
-async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<JsonObject> {
+/** Checks arguments, and returns a copy for the handler. */
+export async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<JsonObject> {
   const { name, parameters } = tool.item;
   if (!isPlainObject(args)) {
     throw new GoondanError(

@@ -5,6 +5,7 @@
 import {
   type AgentEvent,
   GoondanError,
+  type JsonObject,
   type JsonValue,
   type ModelFinishReason,
   type RuntimeView,
@@ -89,6 +90,15 @@ export interface RunningTurn {
   readonly lateUsages: Promise<void>[];
 }
 
+/** A change of a person to the arguments of a tool call. */
+export interface PersonsChange {
+  readonly by?: string;
+  /** The id of the question. */
+  readonly question?: string;
+  /** The changed arguments, with secrets masked. */
+  readonly args: JsonObject;
+}
+
 /** One step while it runs. */
 export interface RunningStep extends StepIdentity {
   /** The digest of the step's plan; undefined when the plan is not JSON. */
@@ -103,6 +113,8 @@ export interface RunningStep extends StepIdentity {
   repliedBy: string | undefined;
   /** Extensions that answered in place of a tool, by the id of the call. */
   readonly answeredBy: Map<string, string>;
+  /** The changes of people to the arguments of calls, by the id of the call. */
+  readonly changedBy: Map<string, PersonsChange>;
   /** The finish reason of the model's reply; undefined before the reply. */
   finishReason: ModelFinishReason | undefined;
   /** The problems of an answer that the model gave with `output__finish`, if none of its calls was accepted. */

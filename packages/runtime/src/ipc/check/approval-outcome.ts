@@ -12,5 +12,6 @@ export const approvalOutcomeFields = {
 export const questionOutcomeFields = {
   ...approvalOutcomeFields,
   content: optional(jsonObject),
+  seen: optional(jsonObject),
   grant: optional(name),
 } satisfies FieldsOf<QuestionOutcome>;

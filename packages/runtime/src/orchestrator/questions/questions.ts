@@ -227,7 +227,7 @@ export class Questions implements SwarmListener {
     else if (!isAnswered) this.#reopen(entry);
     else {
       entry.record = record;
-      this.#settle(entry, 'answered', outcomeOf(answer));
+      this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
       for (const other of this.#book.all())
         if (isAnsweredWith(other.record, record)) void this.#answerToo({ ...reply, id: other.record.id });
       return;
@@ -297,14 +297,14 @@ export class Questions implements SwarmListener {
     if (record.answer === undefined || !isUnanswered(entry)) return;
     entry.record = record;
     // While an answer is being written here, `decide` settles the request.
-    if (entry.stage === 'open') this.#settle(entry, 'answered', outcomeOf(record.answer));
+    if (entry.stage === 'open') this.#settle(entry, 'answered', outcomeOf(record, record.answer));
   }
 
   /** Opens a request again, because the answer from here was not stored. Another node may have answered it. */
   #reopen(entry: Entry): void {
     const { id, answer } = entry.record;
     entry.stage = 'open';
-    if (answer !== undefined) this.#settle(entry, 'answered', outcomeOf(answer));
+    if (answer !== undefined) this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
     // The timer fires only once and may have fired during the write.
     else if (this.#book.isLate(entry)) this.#expire(id);
   }
@@ -331,7 +331,7 @@ export class Questions implements SwarmListener {
     if (entry.stage === 'expired' || (answer !== undefined && this.#book.isLate(entry))) {
       return this.#voice.answer(entry, { decision: 'expired' });
     }
-    if (answer !== undefined) this.#voice.answer(entry, outcomeOf(answer));
+    if (answer !== undefined) this.#voice.answer(entry, outcomeOf(entry.record, answer));
   }
 
   #expire(id: string): void {
