@@ -5,7 +5,11 @@ import { EventBus, eventsApi } from './event-bus.ts';
 function openBus() {
   const failures: { event: string; error: unknown }[] = [];
   const bus = new EventBus((event, error) => failures.push({ event, error }));
-  return { bus, api: eventsApi(bus, undefined, () => undefined), failures };
+  return {
+    bus,
+    api: eventsApi(bus, undefined, { tellStatus: () => undefined, keepSecrets: () => undefined }),
+    failures,
+  };
 }
 
 describe('the event bus', () => {

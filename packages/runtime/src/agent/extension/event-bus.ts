@@ -1,5 +1,6 @@
 /** The event bus of an agent: it carries runtime events, and events that extensions emit for each other. */
 import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goondan/types';
+import { SECRETS_EVENT } from './extension-secrets.ts';
 import { STATUS_EVENT } from './extension-statuses.ts';
 
 export type Handler = (...args: unknown[]) => unknown;
@@ -54,16 +55,19 @@ export class EventBus {
 
 /**
  * Returns the bus as an extension sees it. An extension's status event is published by the runtime, which adds the name
- * of the extension.
+ * of the extension. Secrets of an extension are not published.
  */
 export function eventsApi(
   bus: Pick<EventBus, 'on' | 'emit'>,
   extension: string | undefined,
-  tellStatus: (status: unknown) => void,
+  { tellStatus, keepSecrets }: Readonly<Record<'tellStatus' | 'keepSecrets', (value: unknown) => void>>,
 ): ExtensionEventsApi {
   return Object.freeze({
     on: (event: string, handler: (payload: never) => void) => bus.on(event, handler as Handler, extension),
-    emit: (event: string, ...args: unknown[]) =>
-      event === STATUS_EVENT ? tellStatus(args[0]) : bus.emit(event, ...args),
+    emit(event: string, ...args: unknown[]) {
+      if (event === STATUS_EVENT) return tellStatus(args[0]);
+      if (event === SECRETS_EVENT) return keepSecrets(args[0]);
+      bus.emit(event, ...args);
+    },
   }) as ExtensionEventsApi;
 }

@@ -27,7 +27,10 @@ export function openExtensionApi(part: ExtensionPart, tier: Tier): { readonly ap
     pipeline,
     tools: Object.freeze(tools),
     state: part.state,
-    events: eventsApi(part, extension, (status) => part.tellStatus(status)),
+    events: eventsApi(part, extension, {
+      tellStatus: (status) => part.tellStatus(status),
+      keepSecrets: (secrets) => part.keepSecrets(secrets),
+    }),
     logger: part.deps.loggerFor(extension),
   });
   return { api: Object.freeze(api), close: () => void (closed = true) };

@@ -23,6 +23,8 @@ export interface ExtensionDeps {
   readonly states: ExtensionStates;
   readonly bus: EventBus;
   readonly statuses: ExtensionStatuses;
+  /** Masks secrets of an extension from now on. */
+  readonly addSecrets: (secrets: unknown, extension: string) => void;
   readonly loggerFor: (extension: string) => Console;
   readonly log: Log;
   readonly onRefusedTool: ReportRefusedTool;
@@ -119,6 +121,11 @@ export class ExtensionPart {
     if (this.#isOver('events.emit')) return;
     // The status of a leaving extension would replace the status of its successor, which has the same name.
     if (this.stage !== 'leaving') this.#whenPlaced(() => this.deps.statuses.told(this.name, status));
+  }
+
+  /** Masks secrets at once, also those of an extension that is not in place. */
+  keepSecrets(secrets: unknown): void {
+    this.deps.addSecrets(secrets, this.name);
   }
 
   /** Puts the held extension in place. `announce` follows when all parts of the change are in place. */

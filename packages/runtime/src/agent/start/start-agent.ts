@@ -29,6 +29,7 @@ import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { createLogger } from '../../log/create-logger.ts';
 import { ExtensionStates } from '../extension/extension-states.ts';
+import { extensionSecrets } from '../extension/extension-secrets.ts';
 import { ExtensionStatuses, STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { SaveStates } from '../extension/save-states.ts';
 import { type LocateThrown, locateIn } from '../../log/locate-thrown.ts';
@@ -232,6 +233,9 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     refuse: (problem, extension) =>
       log('warn', `A status of this extension was ignored: ${problem}.`, { extension, event: 'status.refused' }),
   });
+  const addSecrets = extensionSecrets(mask, (problem, extension) =>
+    log('warn', `Secrets of this extension are not masked: ${problem}.`, { extension, event: 'secrets.refused' }),
+  );
   const loggerFor = (extension?: string) =>
     createLogger(
       (level, message) => log(level, message, defined({ extension })),
@@ -274,6 +278,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     states,
     bus,
     statuses,
+    addSecrets,
     loggerFor,
     log,
     clock,

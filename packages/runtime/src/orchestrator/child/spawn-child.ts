@@ -36,6 +36,8 @@ export interface SpawnDeps {
    * absent.
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The state root of the swarm. Its children find it in `GOONDAN_STATE_ROOT`. */
+  readonly stateRoot?: string;
   readonly clock?: Clock;
   /** Ends the processes that children leave behind; all children of a run share it. */
   readonly sweep?: ExitSweep;
@@ -111,9 +113,11 @@ const LAST_WORDS_MS = 2_000;
 const LAST_LINES_MS = 500;
 
 function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest) {
-  const { bun = process.execPath, environment = process.env, runTag } = deps;
+  const { bun = process.execPath, environment = process.env, runTag, stateRoot } = deps;
   const { runner, frameFolder: folder, args = [], name } = request;
-  const env = childEnvironment(environment, request.environment ?? {}, { ...tagEntry(runTag), ...tagEntry(tag) });
+  const own = stateRoot === undefined ? {} : { GOONDAN_STATE_ROOT: stateRoot };
+  const tags = { ...own, ...tagEntry(runTag), ...tagEntry(tag) };
+  const env = childEnvironment(environment, request.environment ?? {}, tags);
   try {
     return Bun.spawn([bun, ...childFlags, runner, folder, ...args], {
       cwd: '/',
