@@ -1,6 +1,6 @@
 // `npm run conformance`: runs the official suite of the Model Context Protocol against the extension `mcp`.
 import { parseArgs } from 'node:util';
-import { listScenarios, type Scenario, waiting } from './conformance/list-scenarios.ts';
+import { listScenarios, optional, type Scenario, waiting } from './conformance/list-scenarios.ts';
 import { runScenario } from './conformance/run-scenario.ts';
 
 const help = `Usage: npm run conformance [-- [--list] [--verbose] [SCENARIO…]]
@@ -24,13 +24,17 @@ async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help === true) return print(help);
   const all = await listScenarios();
-  if (values.list === true) return print(all.map(({ name, revision }) => `${name}  ${revision}\n`).join(''));
-  const unknown = positionals.find((wanted) => !all.some(({ name }) => name === wanted));
+  if (values.list === true) {
+    const required = all.map(({ name, revision }) => `${name}  ${revision}\n`);
+    return print([...required, ...optional.map(({ name }) => `${name}  not required\n`)].join(''));
+  }
+  const known = [...all, ...optional];
+  const unknown = positionals.find((wanted) => !known.some(({ name }) => name === wanted));
   if (unknown !== undefined) {
     process.stderr.write(`There is no scenario "${unknown}". \`npm run conformance -- --list\` lists them.\n`);
     return 2;
   }
-  const chosen = positionals.length === 0 ? all : all.filter(({ name }) => positionals.includes(name));
+  const chosen = positionals.length === 0 ? all : known.filter(({ name }) => positionals.includes(name));
   return runAll(chosen, values.verbose === true);
 }
 

@@ -11,11 +11,15 @@ import { visitAsPerson } from './stand-in-browser.ts';
 /** The maximum number of sign-ins of a person who answers every request to sign in. */
 const MOST_SIGN_INS = 5;
 
+/** The maximum time of a scenario. It is shorter than that of the suite, so that this process can clean up. */
+const LONGEST_MS = 45_000;
+
 const url = process.argv.at(-1) ?? '';
 const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_CONTEXT: given = '{}' } = process.env;
 // The suite ends this process through a shell, which does not pass a signal on. But standard input ends with the suite.
 process.stdin.resume().on('end', () => void leave(130));
 process.on('SIGTERM', () => void leave(143)).on('SIGINT', () => void leave(130));
+setTimeout(() => void leave(1), LONGEST_MS).unref();
 
 const place = new GdnPlace();
 const plan = planScenario(scenario, JSON.parse(given) as JsonObject);

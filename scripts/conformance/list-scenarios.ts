@@ -10,6 +10,12 @@ export interface Scenario {
   readonly revision: '2025-11-25' | '2026-07-28';
 }
 
+/** Scenarios of extensions of the protocol. No revision requires them, so they run only when they are named. */
+export const optional: readonly Scenario[] = [
+  { name: 'auth/client-credentials-basic', revision: '2026-07-28' },
+  { name: 'auth/client-credentials-jwt', revision: '2026-07-28' },
+];
+
 /** Scenarios in which a server asks a person. They fail until the extension asks people. */
 export const waiting: ReadonlySet<string> = new Set([
   'sep-2322-client-request-state',

@@ -19,7 +19,7 @@ export async function runScenario({ name, revision }: Scenario, signal?: AbortSi
   const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
   const startedAt = performance.now();
   const client = `${process.execPath} ${join(import.meta.dir, 'adapter.ts')}`;
-  const command = ['client', '--command', client, '--scenario', name, '--spec-version', revision];
+  const command = ['client', '--command', client, '--scenario', name, '--spec-version', revision, '--force'];
   const suite = Bun.spawn(
     [process.execPath, join(suiteFolder, 'dist/index.js'), ...command, '--timeout', String(LONGEST_MS)],
     { cwd: folder, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', ...(signal === undefined ? {} : { signal }) },

@@ -51,13 +51,13 @@ const METADATA_DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 /** Plans a scenario. `context`: the values that the suite hands to the client. */
 export function planScenario(scenario: string, context: JsonObject): ScenarioPlan {
   const calls = readCalls(context.toolCalls) ?? callsOf[scenario] ?? [call('test-tool')];
-  const { client_id: id, client_secret: secret } = context;
-  if (typeof id === 'string' && typeof secret === 'string') {
-    return {
-      calls,
-      transport: { oauth: { clientId: id, clientSecret: '${CLIENT_SECRET}' } },
-      environment: { CLIENT_SECRET: secret },
-    };
+  const { client_id: clientId, client_secret: secret, private_key_pem: key, signing_algorithm: algorithm } = context;
+  if (typeof clientId === 'string') {
+    const grant = scenario.includes('client-credentials') ? { grant: 'client_credentials' } : {};
+    const isKey = typeof key === 'string';
+    const proof = isKey ? { privateKey: '${PROOF}', algorithm: algorithm ?? 'ES256' } : { clientSecret: '${PROOF}' };
+    const environment = { PROOF: isKey ? key : typeof secret === 'string' ? secret : '' };
+    return { calls, transport: { oauth: { clientId, ...proof, ...grant } }, environment };
   }
   const transport = scenario.startsWith('auth/') ? { oauth: { clientMetadataUrl: METADATA_DOCUMENT } } : {};
   return { calls, transport, environment: {} };

@@ -1,7 +1,7 @@
 /** A person with a browser, who opens the address that `gdn mcp login` prints, and follows its redirect. */
 import type { ReadableSubprocess } from 'bun';
 
-/** Reads the output of the command to its end, and opens the first address in it. Returns the output. */
+/** Reads the output of the command to its end, and opens the address that has a line of its own. Returns the output. */
 export async function visitAsPerson(command: Pick<ReadableSubprocess, 'stdout' | 'stderr'>): Promise<string> {
   let printed = '';
   let visited: Promise<void> | undefined;
@@ -9,7 +9,7 @@ export async function visitAsPerson(command: Pick<ReadableSubprocess, 'stdout' |
     const decoder = new TextDecoder();
     for await (const piece of stream) {
       printed += decoder.decode(piece, { stream: true });
-      const [, address] = /(https?:\/\/\S+)\s/.exec(printed) ?? [];
+      const [, address] = /^\s+(https?:\/\/\S+)\n/m.exec(printed) ?? [];
       if (address !== undefined) visited ??= visit(address);
     }
   };

@@ -2,6 +2,7 @@ import type { Bundle } from '@goondan/runtime/bundle';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { AddOptions } from '../mcp/read-entry.ts';
+import type { LoginRequest } from '../mcp/sign-in-commands.ts';
 import type { TestRequest } from '../mcp/test-server.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
@@ -12,8 +13,8 @@ export function addMcpCommand(program: GdnCommand): void {
     .command('mcp')
     .summary('manage servers of the Model Context Protocol')
     .description(
-      'These commands manage the MCP servers in the .mcp.json of a bundle and the approval of their tools. Only ' +
-        '`gdn mcp test` starts a server.',
+      'These commands manage the MCP servers in the .mcp.json of a bundle, the approval of their tools, and the sign-in ' +
+        'at servers. Only `gdn mcp test` starts a server.',
     )
     .examples('gdn mcp add files -- npx -y @modelcontextprotocol/server-filesystem .');
 
@@ -102,6 +103,75 @@ export function addMcpCommand(program: GdnCommand): void {
     .examples('gdn mcp approve github create_issue --bundle my-swarm')
     .readsBundle('use')
     .runs(approveTools);
+
+  addSignInCommands(group);
+}
+
+function addSignInCommands(group: GdnCommand): void {
+  group
+    .command('login')
+    .argument('<name>', 'the name of the extension in its agent, or a server of .mcp.json')
+    .summary('sign in to a server')
+    .description(
+      'Prints an address, waits until you have signed in there, and stores the tokens below the state root. In a ' +
+        'terminal on a machine with a desktop, the address is also opened in the browser. If your browser is on another ' +
+        'machine, paste the address of the last page. A running agent uses the new sign-in with its next call. A server ' +
+        'with `grant: client_credentials` needs no person.',
+    )
+    .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
+    .option(
+      '--scope <scope>',
+      'a scope to ask for, besides those that the server demands. You can repeat this option',
+      collect,
+    )
+    .option('--no-browser', 'print the address only')
+    .option('--trust', 'trust the bundle without asking, for this run only')
+    .bundleOptions()
+    .examples('gdn mcp login tickets --bundle my-swarm', 'gdn mcp login tickets --scope tickets:write')
+    .readsBundle('use')
+    .runs(async (options: Partial<LoginRequest>, terminal, name: string) => {
+      const { login } = await import('../mcp/sign-in-commands.ts');
+      return withInterrupt((signal) => login(signInRequest(options), name, terminal, signal), stopSignals);
+    });
+
+  group
+    .command('logout')
+    .argument('<name>', 'the name of the extension in its agent, or a server of .mcp.json')
+    .summary('sign out of a server')
+    .description(
+      'Revokes the tokens at the authorization server, if it offers that, and removes them from this machine.',
+    )
+    .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
+    .option('--trust', 'trust the bundle without asking, for this run only')
+    .bundleOptions()
+    .examples('gdn mcp logout tickets --bundle my-swarm')
+    .readsBundle('use')
+    .runs(async (options: Partial<LoginRequest>, terminal, name: string) => {
+      const { logout } = await import('../mcp/sign-in-commands.ts');
+      return withInterrupt((signal) => logout(signInRequest(options), name, terminal, signal), stopSignals);
+    });
+
+  group
+    .command('status')
+    .argument('[name]', 'the name of the extension in its agent, or a server of .mcp.json')
+    .summary('show who is signed in')
+    .description(
+      'Shows for each server over HTTP whether you are signed in, at which authorization server, with which scopes and ' +
+        'until when. Tokens are not shown.',
+    )
+    .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
+    .bundleOptions()
+    .examples('gdn mcp status --bundle my-swarm')
+    .readsBundle('look')
+    .runs(async (options: Partial<LoginRequest>, terminal, name: string | undefined) => {
+      const { status } = await import('../mcp/sign-in-commands.ts');
+      return status(signInRequest(options), name, terminal);
+    });
+}
+
+function signInRequest(options: Partial<LoginRequest>): LoginRequest {
+  const { trust = false } = options;
+  return { ...options, trust, folder: bundleFolder(undefined, options), workdir: process.cwd() };
 }
 
 async function showTest(request: Omit<TestRequest, 'workdir'>, terminal: Terminal): Promise<Result> {

@@ -44,7 +44,8 @@ export async function testServer(
   });
   const mask = maskSecrets(secrets);
   try {
-    const probed = maskAll(await probeServer({ ...found, ...calls, closestName, signal }), mask);
+    const environment = { ...found.environment, GOONDAN_STATE_ROOT: run.stateRoot };
+    const probed = maskAll(await probeServer({ ...found, environment, ...calls, closestName, signal }), mask);
     const { stateRoot, workspaceId } = run;
     await recordTools({ stateRoot, workspaceId }, users, found.name, probed.offered, terminal);
     return { name: found.name, agent: agent ?? null, ...probed };

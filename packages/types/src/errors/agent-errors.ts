@@ -118,9 +118,17 @@ export const agentErrors = {
     suggestion:
       'Raise `policy.maxKept` of the swarm, share a connection with `scope: agent`, or delete conversations that are no longer needed. The conversation then gets its connection in one of its next turns.',
   },
+  E_MCP_SIGN_IN: {
+    meaning: 'An MCP server needs a person to sign in, or signing in failed.',
+    suggestion: 'Run `gdn mcp login NAME`. The next call of the agent then uses the new sign-in, without a restart.',
+  },
   E_MCP_TIMEOUT: {
     meaning: 'An MCP server did not answer in time.',
     suggestion: 'Raise `timeouts` in the config of the extension, or find out what keeps the server busy.',
+  },
+  E_MCP_TOKENS: {
+    meaning: 'The file with the sign-in of an MCP server is damaged, readable for others, or cannot be written.',
+    suggestion: 'Run `gdn mcp login NAME`, which replaces the file, and make the state root writable.',
   },
   E_MCP_TOOL: {
     meaning: 'A tool of an MCP server ran and reported an error.',

@@ -6,7 +6,7 @@
  * 3. If a supervised connection breaks, it reconnects in the background, with backoff (`retry-delay.ts`). If the new
  *    connection soon breaks again, that counts as a failed attempt.
  * 4. A caller does not wait for the backoff. Its call triggers an attempt at once, but at most one attempt per
- *    `GAP_MS`.
+ *    `GAP_MS`. If a person has to sign in, it triggers one each time, because the person may have done so.
  * 5. A call that the server may have started is not repeated, unless the caller allows it.
  * 6. After `close` nothing is started.
  */
@@ -83,7 +83,8 @@ export class Connection {
     if (this.#phase === 'connected') return;
     const { clock } = this.deps;
     const last = this.#lastFailure;
-    if (this.#attempt === undefined && last !== undefined && clock.elapsed() - last.at < GAP_MS) throw last.error;
+    const isEarly = last !== undefined && !waitsForPerson(last.error) && clock.elapsed() - last.at < GAP_MS;
+    if (this.#attempt === undefined && isEarly) throw last.error;
     await unlessAborted(this.#connect(), signal);
   }
 
@@ -96,7 +97,7 @@ export class Connection {
   /** True when an attempt to connect failed recently. A turn then does not wait for another attempt. */
   get isResting(): boolean {
     const last = this.#lastFailure;
-    if (last === undefined || this.#phase === 'connected') return false;
+    if (last === undefined || this.#phase === 'connected' || waitsForPerson(last.error)) return false;
     return this.deps.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
   }
 
@@ -279,6 +280,11 @@ export class Connection {
 
 /** The backoff after the last background attempt has failed. */
 const LONGEST_REST_MS = 30_000;
+
+/** True if the next attempt may succeed at any time, because a person ends the problem. */
+function waitsForPerson({ code }: GoondanError): boolean {
+  return code === 'E_MCP_SIGN_IN' || code === 'E_MCP_TOKENS';
+}
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work;

@@ -22,7 +22,12 @@ export const keep: Keep = async (context) => {
     logger,
     // Read for each connection: a reload may change them.
     around: () => ({ bundleFolder, workdir: context.workdir, environment: process.env }),
-    openClient: (events) => openClient(events, (line) => logger.debug(`mcp.server: ${cleanText(line, 2_000)}`)),
+    openClient: (events) =>
+      openClient(events, {
+        onServerLine: (line) => logger.debug(`mcp.server: ${cleanText(line, 2_000)}`),
+        // The client removes them from everything that the server says.
+        onSecrets: () => undefined,
+      }),
     report,
     tell: (event, lastWords) => {
       for (const caller of callers) caller.tell(event, lastWords);

@@ -200,7 +200,7 @@ export class KeptClient implements McpClient {
   }
 }
 
-const kinds: readonly McpFailure['kind'][] = ['unreached', 'session-lost', 'broken', 'timeout', 'refused'];
+const kinds: readonly McpFailure['kind'][] = ['unreached', 'session-lost', 'broken', 'timeout', 'refused', 'sign-in'];
 
 /** Reads a failure that the keeper sent: one of a request, or an error of the keeper with its own code. */
 function readFailure(failed: JsonValue): Error {

@@ -9,10 +9,11 @@ import { GoondanError } from '@goondan/types';
  * - `broken`: the connection was lost during the request. Whether the request took effect is unknown.
  * - `timeout`: the request took too long.
  * - `refused`: the server answered with an error.
+ * - `sign-in`: the server did nothing, because a person has to sign in.
  */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
-  readonly kind: 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused';
+  readonly kind: 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused' | 'sign-in';
 
   constructor(kind: McpFailure['kind'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -36,6 +37,12 @@ export function toError(server: string, failure: McpFailure): GoondanError {
   const options = { cause: cause ?? failure };
   if (kind === 'timeout') return new GoondanError('E_MCP_TIMEOUT', `MCP server "${server}": ${message}`, options);
   if (kind === 'refused') return new GoondanError('E_MCP_CALL', `MCP server "${server}": ${message}`, options);
+  if (kind === 'sign-in') {
+    return new GoondanError('E_MCP_SIGN_IN', `MCP server "${server}" needs a sign-in: ${message}`, {
+      ...options,
+      suggestion: `Run \`gdn mcp login ${server}\`. The next call then uses the new sign-in.`,
+    });
+  }
   const unknown = kind === 'broken' ? ' Whether the call took effect is unknown.' : '';
   return new GoondanError('E_MCP_CONNECT', `MCP server "${server}" cannot be reached: ${message}${unknown}`, options);
 }

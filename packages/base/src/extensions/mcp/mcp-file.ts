@@ -4,6 +4,7 @@
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
+import { checkOauth, type OauthSettings } from './sign-in/oauth-settings.ts';
 
 export const MCP_FILE = '.mcp.json';
 
@@ -24,6 +25,8 @@ export interface HttpEntry {
   readonly type: 'http';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How to sign in; `false` never signs in. */
+  readonly oauth?: OauthSettings | false;
 }
 
 /** Returns `undefined` when the file does not exist. **Errors** — `E_MCP_FILE`. */
@@ -52,14 +55,19 @@ export function serversOf(file: JsonObject): Readonly<Record<string, JsonValue>>
 export function checkEntry(path: string, name: string, entry: JsonValue | undefined): ServerEntry {
   const refuse = (problem: string) => malformed(path, `mcpServers.${name}${problem}`);
   if (!isObject(entry)) throw refuse(' is no object');
-  const { type, command, args, env, cwd, url, headers } = entry;
+  const { type, command, args, env, cwd, url, headers, oauth } = entry;
   if (type === 'sse') throw refuse('.type is "sse", a transport that servers have given up; use "http"');
   const isHttp =
     type === 'http' || type === 'streamable-http' || (type === undefined && command === undefined && url !== undefined);
   if (isHttp) {
     if (typeof url !== 'string' || url === '') throw refuse('.url is missing');
     if (headers !== undefined && !isTexts(headers)) throw refuse('.headers must map names to texts');
-    return { type: 'http', url, ...(headers === undefined ? {} : { headers }) };
+    return {
+      type: 'http',
+      url,
+      ...(headers === undefined ? {} : { headers }),
+      ...(oauth === undefined ? {} : { oauth: checkOauth(oauth, refuse) }),
+    };
   }
   if (type !== undefined && type !== 'stdio') throw refuse('.type must be "stdio" or "http"');
   if (typeof command !== 'string' || command === '') throw refuse('.command is missing');

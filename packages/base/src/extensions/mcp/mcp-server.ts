@@ -23,6 +23,8 @@ import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp
 import type { McpSettings } from './mcp-settings.ts';
 import { resolveTarget } from './resolve-target.ts';
 import type { Environment } from '../../process-tree/child-environment.ts';
+import type { ServerTarget } from './server-target.ts';
+import { secretsIn } from './sign-in/sign-in-file.ts';
 import { registerSharedTools, sharedNames } from './shared-tools.ts';
 import { ServerHealth } from './server-health.ts';
 import { readSeen, toState } from './tool-memory.ts';
@@ -139,7 +141,9 @@ export class McpServer {
     try {
       this.#offer.remember(readSeen(await this.api.state.get()));
       const { environment } = this.deps;
-      await this.#connection.aim(await resolveTarget(this.settings, { bundleFolder, workdir, environment }));
+      const target = await resolveTarget(this.settings, { bundleFolder, workdir, environment });
+      this.#maskSignIn(target);
+      await this.#connection.aim(target);
       if (this.#connection.isConnected) return await this.#reconsider();
       if (required || this.#mustWait()) return await this.#connection.need(signal);
       if (this.settings.mode === 'stateful') this.#connection.wake();
@@ -151,6 +155,13 @@ export class McpServer {
       if (required || signal.aborted || !GoondanError.is(error)) throw error;
       this.api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }
+  }
+
+  /** Masks the tokens that a keeper uses. A client in this process names its tokens itself. */
+  #maskSignIn(target: ServerTarget): void {
+    if (this.settings.keeper === undefined || target.type !== 'http' || target.oauth === undefined) return;
+    const secrets = secretsIn(target.oauth.place);
+    if (secrets.length > 0) this.api.events.emit('extension.secrets', secrets);
   }
 
   /**

@@ -35,7 +35,7 @@ test.each(['legacy', 'auto'] as const)(
         clock,
         logger: { info: quiet, warn: quiet, debug: quiet },
         health: new ServerHealth((status) => void statuses.push(status)),
-        open: (events) => openClient(events, quiet),
+        open: (events) => openClient(events, { onServerLine: quiet, onSecrets: quiet }),
         onListed: async (tools) => void lists.push(tools.map(({ name }) => name)),
       },
     );
@@ -78,7 +78,10 @@ test('B-06 closing a connection over HTTP ends its session at the server', async
     },
   });
   const quiet = () => undefined;
-  const client = await openClient({ onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet }, quiet);
+  const client = await openClient(
+    { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet },
+    { onServerLine: quiet, onSecrets: quiet },
+  );
   const url = `http://127.0.0.1:${server.port}/mcp`;
   await client.connect({ type: 'http', url, headers: {}, protocol: 'legacy' }, { timeoutMs: 10_000 });
   expect(ended).toEqual([]);

@@ -1,9 +1,6 @@
-/**
- * A client that uses the SDK. The SDK is imported only when the first server is opened, because its import takes a
- * tenth of a second.
- */
+/** A client that uses the SDK. */
 import { join } from 'node:path';
-import type { JsonObject } from '@goondan/types';
+import { GoondanError, type JsonObject } from '@goondan/types';
 import type {
   AskOptions,
   ClientEvents,
@@ -14,10 +11,11 @@ import type {
   ToolReply,
 } from './mcp-client.ts';
 import { McpFailure } from './mcp-failure.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTarget } from './server-target.ts';
+import { type AskSignIn, ServerSignIn } from './sign-in/server-sign-in.ts';
 
-type Sdk = typeof import('@modelcontextprotocol/client');
 type SdkClient = InstanceType<Sdk['Client']>;
 
 /** The maximum number of pages of a list that are read. */
@@ -25,13 +23,19 @@ const MOST_PAGES = 32;
 /** The maximum time to wait when ending the session of a server over HTTP. */
 const GOODBYE_MS = 1_000;
 
-/**
- * Opens a client. `onServerLine` is called with each line that the server process prints, apart from protocol messages.
- */
-export async function openClient(events: ClientEvents, onServerLine: (line: string) => void): Promise<McpClient> {
-  const sdk = await import('@modelcontextprotocol/client');
+export interface ClientDeps {
+  /** Called with each line that the server process prints, apart from protocol messages. */
+  readonly onServerLine: (line: string) => void;
+  /** Called with the tokens of a sign-in, which must not be shown. */
+  readonly onSecrets: (secrets: readonly string[]) => void;
+  /** Asks a person to sign in while a call waits. Without it, the call fails. */
+  readonly askSignIn?: AskSignIn;
+}
+
+export async function openClient(events: ClientEvents, deps: ClientDeps): Promise<McpClient> {
+  const sdk = await loadSdk();
   const { version }: { version: string } = await Bun.file(join(import.meta.dir, '../../../package.json')).json();
-  return new SupervisedClient(sdk, version, events, onServerLine);
+  return new SupervisedClient(sdk, version, events, deps);
 }
 
 class SupervisedClient implements McpClient {
@@ -39,6 +43,7 @@ class SupervisedClient implements McpClient {
   #process: ServerProcess<never> | undefined;
   /** The previous process, when none is running. */
   #lastProcess: ServerProcess<never> | undefined;
+  #signIn: ServerSignIn | undefined;
   #isOpen = false;
   #closing: Promise<void> | undefined;
 
@@ -46,18 +51,21 @@ class SupervisedClient implements McpClient {
     private readonly sdk: Sdk,
     private readonly version: string,
     private readonly events: ClientEvents,
-    private readonly onServerLine: (line: string) => void,
+    private readonly deps: ClientDeps,
   ) {
     this.#client = this.#newClient('legacy');
   }
 
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
-    // Each attempt uses a new SDK client. After a transport failed to start, an SDK client keeps it and rejects the
-    // next transport.
-    this.#client = this.#newClient(target.protocol);
+    this.#signIn = this.#openSignIn(target);
     try {
-      await this.#client.connect(this.#openTransport(target), toRequest(options));
+      await this.#withScopes(() => {
+        // Each attempt uses a new SDK client. After a transport failed to start, an SDK client keeps it and rejects the
+        // next transport.
+        this.#client = this.#newClient(target.protocol);
+        return this.#client.connect(this.#openTransport(target), toRequest(options));
+      });
     } catch (error) {
       // Waits for the process to exit, because its last output explains the failure and is complete only then.
       await this.#process?.close();
@@ -73,9 +81,10 @@ class SupervisedClient implements McpClient {
 
   async listTools(options: AskOptions): Promise<readonly ListedTool[]> {
     try {
-      const { tools } = await this.#client.listTools({}, { ...toRequest(options), cacheMode: 'refresh' });
+      const list = () => this.#client.listTools({}, { ...toRequest(options), cacheMode: 'refresh' });
+      const { tools } = await this.#withScopes(list);
       // The cast is safe: the SDK has checked the shape, and `ListedTool` declares only the fields used here.
-      return tools as unknown as ListedTool[];
+      return this.#withoutTokens(tools as unknown as ListedTool[]);
     } catch (error) {
       throw nothingBegun(this.#toFailure(error, options));
     }
@@ -167,11 +176,13 @@ class SupervisedClient implements McpClient {
 
   #openTransport(target: ServerTarget) {
     if (target.type === 'http') {
+      const signIn = this.#signIn;
       return new this.sdk.StreamableHTTPClientTransport(new URL(target.url), {
         requestInit: { headers: { ...target.headers } },
+        ...(signIn === undefined ? {} : { authProvider: signIn.authProvider, fetch: signIn.fetch }),
       });
     }
-    const opened = new ServerProcess(target, this.sdk.deserializeMessage, this.onServerLine);
+    const opened = new ServerProcess(target, this.sdk.deserializeMessage, this.deps.onServerLine);
     // The cast is safe: only the SDK reads the messages.
     this.#process = opened as unknown as ServerProcess<never>;
     return opened;
@@ -188,22 +199,60 @@ class SupervisedClient implements McpClient {
 
   async #ask<Value>(options: AskOptions, work: (request: ReturnType<typeof toRequest>) => Promise<Value>) {
     try {
-      return await work(toRequest(options));
+      return this.#withoutTokens(await this.#withScopes(() => work(toRequest(options))));
     } catch (error) {
       throw this.#toFailure(error, options);
     }
   }
 
+  #openSignIn(target: ServerTarget): ServerSignIn | undefined {
+    if (target.type !== 'http' || target.oauth === undefined) return undefined;
+    const { onSecrets, askSignIn } = this.deps;
+    const { url, oauth } = target;
+    return new ServerSignIn({
+      sdk: this.sdk,
+      url,
+      oauth,
+      onSecrets,
+      ...(askSignIn === undefined ? {} : { askSignIn }),
+    });
+  }
+
+  /** Runs a request, and once more if the server demanded more scopes and got them. */
+  async #withScopes<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work();
+    } catch (error) {
+      const signIn = this.#signIn;
+      if (signIn === undefined || !this.sdk.InsufficientScopeError.isInstance(error)) throw error;
+      await signIn.stepUp(error.requiredScope, error.resourceMetadataUrl);
+      return work();
+    }
+  }
+
+  /** Removes the tokens of the sign-in from an answer, because a server may repeat the headers of a request. */
+  #withoutTokens<Value>(answer: Value): Value {
+    const signIn = this.#signIn;
+    if (signIn?.hasSecrets !== true) return answer;
+    const text = JSON.stringify(answer);
+    const hidden = signIn.hide(text);
+    // The cast is safe: only texts changed.
+    return hidden === text ? answer : (JSON.parse(hidden) as Value);
+  }
+
   #toFailure(thrown: unknown, { signal, timeoutMs }: AskOptions): unknown {
     if (signal?.aborted) return signal.reason;
+    if (thrown instanceof McpFailure || GoondanError.is(thrown)) return thrown;
     const { SdkError, SdkHttpError, ProtocolError } = this.sdk;
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    const failed = (kind: McpFailure['kind'], said = message) =>
-      new McpFailure(kind, `${said}${/[.!?]$/.test(said) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
+    const said = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = this.#signIn?.hide(said) ?? said;
+    const failed = (kind: McpFailure['kind'], problem = message) =>
+      new McpFailure(kind, `${problem}${/[.!?]$/.test(problem) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
     if (SdkHttpError.isInstance(thrown)) {
       const { status } = thrown;
       const isLost = (status === 400 || status === 404) && this.#client.transport?.sessionId !== undefined;
       if (isLost) return failed('session-lost', 'it has lost this session.');
+      if (status === 401 && this.#signIn !== undefined) return failed('sign-in', 'it rejected the new tokens.');
       if (status === 401 || status === 403) return failed('refused', `it rejected the credentials (HTTP ${status}).`);
       return failed(status !== undefined && status < 500 ? 'refused' : 'broken');
     }

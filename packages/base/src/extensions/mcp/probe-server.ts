@@ -59,7 +59,7 @@ export async function probeServer(options: ProbeOptions): Promise<ProbedServer> 
   const { name, signal } = options;
   const settings = readSettings(options.config, name);
   const target = await resolveTarget(settings, options);
-  const client = await openClient(nobodyListens, () => undefined);
+  const client = await openClient(nobodyListens, { onServerLine: () => undefined, onSecrets: () => undefined });
   // Closing the client ends a running request. It does not wait for a process that is still starting.
   const stop = () => void client.close();
   signal.addEventListener('abort', stop, { once: true });

@@ -16,7 +16,10 @@ export const register: ExtensionRegister<McpConfig> = (api, config, { name }) =>
     environment: process.env,
     openClient: (events) =>
       keeper === undefined
-        ? openClient(events, (line) => api.logger.debug(`mcp.server: ${cleanText(line, 2_000)}`))
+        ? openClient(events, {
+            onServerLine: (line) => api.logger.debug(`mcp.server: ${cleanText(line, 2_000)}`),
+            onSecrets: (secrets) => api.events.emit('extension.secrets', secrets),
+          })
         : openKept(keeper, events),
   });
   api.pipeline.register('turn', (ctx) => server.aroundTurn(ctx), { name: 'connect' });

@@ -5,7 +5,9 @@ import { expandVariables } from './expand-variables.ts';
 import { checkEntry, MCP_FILE, readMcpFile, serversOf } from './mcp-file.ts';
 import type { McpSettings, TransportConfig } from './mcp-settings.ts';
 import { childEnvironment, type Environment } from '../../process-tree/child-environment.ts';
-import type { ServerTarget } from './server-target.ts';
+import type { HttpTarget, ServerTarget } from './server-target.ts';
+import { findProblem, type OauthSettings } from './sign-in/oauth-settings.ts';
+import { signInPlace } from './sign-in/sign-in-file.ts';
 
 /** Further variables that a server process gets, because servers use the network and start shells. */
 const serverVariables: readonly string[] = [
@@ -66,10 +68,30 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
   if (target.type === 'http') checkUrl(target.url);
   return target;
 
+  /** A server that gets an `Authorization` header needs no sign-in. */
+  function toOauth(
+    oauth: OauthSettings | false | undefined,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+  ): HttpTarget['oauth'] {
+    const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+    if (oauth === false || (oauth === undefined && hasToken)) return undefined;
+    const problem = findProblem(oauth ?? {});
+    if (problem !== undefined) throw new GoondanError('E_MCP_FILE', `The MCP server cannot be used: ${problem}.`);
+    const texts = Object.entries(oauth ?? {}).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? expand(value) : value,
+    ]);
+    const place = signInPlace(url, around.bundleFolder, around.environment);
+    return { ...Object.fromEntries(texts), place };
+  }
+
   function toTarget(): ServerTarget {
     if (transport.type === 'http') {
-      const { url, headers, protocol = 'auto' } = transport;
-      return { type: 'http', url: expand(url), headers: expandEach(headers), protocol };
+      const { protocol = 'auto' } = transport;
+      const [url, headers] = [expand(transport.url), expandEach(transport.headers)];
+      const oauth = toOauth(transport.oauth, url, headers);
+      return { type: 'http', url, headers, protocol, ...(oauth === undefined ? {} : { oauth }) };
     }
     const [first = '', ...more] = typeof transport.command === 'string' ? [transport.command] : transport.command;
     const { args = [], env, cwd: wanted = '.', protocol = 'legacy' } = transport;

@@ -1,7 +1,14 @@
 import type { HttpEntry } from './mcp-file.ts';
+import type { OauthTarget } from './sign-in/server-sign-in.ts';
 
 /** Where to reach a server, with all variables and paths resolved. */
-export type ServerTarget = StdioTarget | (Required<HttpEntry> & { readonly protocol: ProtocolChoice });
+export type ServerTarget = StdioTarget | HttpTarget;
+
+export interface HttpTarget extends Required<Omit<HttpEntry, 'oauth'>> {
+  /** Absent if the server gets no tokens of a sign-in. */
+  readonly oauth?: OauthTarget;
+  readonly protocol: ProtocolChoice;
+}
 
 export interface StdioTarget {
   readonly type: 'stdio';
