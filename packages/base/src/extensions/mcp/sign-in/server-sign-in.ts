@@ -111,7 +111,7 @@ export class ServerSignIn {
     const need = (): never => {
       const problem = requests.problem();
       // The sign-in may still be valid: only the authorization server does not answer.
-      if (problem !== undefined) throw new McpFailure('unreached', `its sign-in cannot be renewed: ${problem}`);
+      if (problem !== undefined) throw new McpFailure('refused', `its sign-in cannot be renewed: ${problem}`);
       throw new SignInNeeded();
     };
     let now: SignIn = known;
@@ -135,7 +135,7 @@ export class ServerSignIn {
     } catch (error) {
       if (error instanceof McpFailure) throw error;
       const problem = requests.problem();
-      if (problem !== undefined) throw new McpFailure('unreached', `its sign-in cannot be renewed: ${problem}`);
+      if (problem !== undefined) throw new McpFailure('refused', `its sign-in cannot be renewed: ${problem}`);
       if (isAlone) throw new McpFailure('refused', `the sign-in failed: ${this.hide(messageOf(error))}.`, error);
       return this.#demand(now, demand, needsMoreScopes, true);
     }

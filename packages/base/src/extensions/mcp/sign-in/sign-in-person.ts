@@ -174,6 +174,7 @@ async function waitForRedirect(
   listener: RedirectListener,
   { name, pasted, onWrongPaste, timeoutMs, signal }: PersonDeps,
 ): Promise<URLSearchParams> {
+  signal.throwIfAborted();
   const over = Promise.withResolvers<never>();
   const stop = () => over.reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });

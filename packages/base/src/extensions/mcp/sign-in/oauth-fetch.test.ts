@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test';
+import { hide, oauthFetch } from './oauth-fetch.ts';
+
+const answering = (answer: () => Response) => oauthFetch('https://a.example/mcp', undefined, async () => answer());
+
+describe('the requests of a sign-in', () => {
+  test('N-01 an error repeats no secret of its request', async () => {
+    const { fetch } = answering(() =>
+      Response.json(
+        { error: 'invalid_grant', error_description: 'no refresh-1234, cmVmcmVzaA==', more: 'refresh-1234' },
+        { status: 400 },
+      ),
+    );
+    const body = new URLSearchParams({ refresh_token: 'refresh-1234' });
+    const headers = { authorization: 'Basic cmVmcmVzaA==' };
+    const response = await fetch('https://a.example/token', { method: 'POST', body, headers });
+    expect(await response.json()).toEqual({ error: 'invalid_grant', error_description: 'no ***, ***' });
+  });
+
+  test('N-01 an error that is not one of OAuth is dropped', async () => {
+    const { fetch, problem } = answering(() => new Response('<h1>refresh-1234</h1>', { status: 502 }));
+    expect(await (await fetch('https://a.example/token')).text()).toBe('');
+    expect(problem()).toBe('https://a.example/token answered with HTTP 502.');
+  });
+
+  test('N-01 an answer has a maximum size', async () => {
+    const { fetch, problem } = answering(() => new Response(new Uint8Array(1_000_001)));
+    expect(fetch('https://a.example/metadata')).rejects.toThrow('more than 1000000 bytes');
+    expect(problem()).toContain('https://a.example/metadata cannot be reached');
+  });
+
+  test('N-01 a server with TLS leads to no request without TLS', async () => {
+    const { fetch } = answering(() => Response.json({}));
+    expect(fetch('http://a.example/metadata')).rejects.toThrow('http://a.example/metadata is not an https address.');
+    expect(
+      (await oauthFetch('http://127.0.0.1:1/', undefined, async () => Response.json({})).fetch('http://127.0.0.1:2/'))
+        .ok,
+    ).toBe(true);
+  });
+
+  test('an answer without a body, and the success after a problem', async () => {
+    let status = 503;
+    const { fetch, problem } = answering(() => new Response(null, { status }));
+    await fetch('https://a.example/');
+    expect(problem()).toBeDefined();
+    status = 204;
+    expect((await fetch('https://a.example/')).status).toBe(204);
+    expect(problem()).toBeUndefined();
+  });
+
+  test('a longer secret is replaced before its beginning', () => {
+    expect(hide('a-secret-and-more', ['a-secret', 'a-secret-and-more'])).toBe('***');
+    expect(hide('short', ['short'])).toBe('short');
+  });
+});
