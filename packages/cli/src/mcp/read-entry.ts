@@ -52,7 +52,11 @@ export function variablesOf(entry: ServerEntry): string[] {
 }
 
 function textsOf(entry: ServerEntry): string[] {
-  if (entry.type === 'http') return [entry.url, ...Object.values(entry.headers ?? {})];
+  if (entry.type === 'http') {
+    const { url, headers = {}, oauth = {} } = entry;
+    const texts = oauth === false ? [] : Object.values(oauth).filter((value) => typeof value === 'string');
+    return [url, ...Object.values(headers), ...texts];
+  }
   const { command, args = [], env = {}, cwd = '' } = entry;
   return [command, ...args, ...Object.values(env), cwd];
 }

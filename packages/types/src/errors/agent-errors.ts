@@ -146,6 +146,10 @@ export const agentErrors = {
     meaning: 'The bundle has no MCP server with that name, or the server has no such tool.',
     suggestion: '`gdn mcp list` lists the servers, and `gdn mcp test NAME` lists the tools of a server.',
   },
+  E_MCP_UNSUPPORTED: {
+    meaning: 'An MCP server asked for something that servers do not get, such as a call of the model (sampling).',
+    suggestion: 'Use a tool of the server that does not need it. The log of the server names the request.',
+  },
   E_MCP_VARIABLE: {
     meaning: 'The description of an MCP server names a variable that is not set.',
     suggestion:

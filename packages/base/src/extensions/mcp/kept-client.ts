@@ -200,7 +200,15 @@ export class KeptClient implements McpClient {
   }
 }
 
-const kinds: readonly McpFailure['kind'][] = ['unreached', 'session-lost', 'broken', 'timeout', 'refused', 'sign-in'];
+const kinds: readonly McpFailure['kind'][] = [
+  'unreached',
+  'session-lost',
+  'broken',
+  'timeout',
+  'refused',
+  'sign-in',
+  'unsupported',
+];
 
 /** Reads a failure that the keeper sent: one of a request, or an error of the keeper with its own code. */
 function readFailure(failed: JsonValue): Error {

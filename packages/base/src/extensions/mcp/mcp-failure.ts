@@ -10,10 +10,11 @@ import { GoondanError } from '@goondan/types';
  * - `timeout`: the request took too long.
  * - `refused`: the server answered with an error.
  * - `sign-in`: the server did nothing, because a person has to sign in.
+ * - `unsupported`: the server asked for something that servers do not get, such as sampling.
  */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
-  readonly kind: 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused' | 'sign-in';
+  readonly kind: 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused' | 'sign-in' | 'unsupported';
 
   constructor(kind: McpFailure['kind'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -37,6 +38,9 @@ export function toError(server: string, failure: McpFailure): GoondanError {
   const options = { cause: cause ?? failure };
   if (kind === 'timeout') return new GoondanError('E_MCP_TIMEOUT', `MCP server "${server}": ${message}`, options);
   if (kind === 'refused') return new GoondanError('E_MCP_CALL', `MCP server "${server}": ${message}`, options);
+  if (kind === 'unsupported') {
+    return new GoondanError('E_MCP_UNSUPPORTED', `MCP server "${server}": ${message}`, options);
+  }
   if (kind === 'sign-in') {
     return new GoondanError('E_MCP_SIGN_IN', `MCP server "${server}" needs a sign-in: ${message}`, {
       ...options,

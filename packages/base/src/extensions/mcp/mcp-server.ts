@@ -36,7 +36,12 @@ export interface ServerDeps {
   readonly clock: Clock;
   readonly environment: Environment;
   readonly openClient: (events: ClientEvents) => Promise<McpClient>;
+  /** Lets a person sign in while a call waits. Without it, and if it returns false, the call fails. */
+  readonly signIn?: SignInDuringCall;
 }
+
+/** `why`: the words for the person. `target`: the server, for `signInPerson`. Returns true if the person has signed in. */
+export type SignInDuringCall = (why: string, target: ServerTarget, ctx: ToolContext) => Promise<boolean>;
 
 export class McpServer {
   readonly #health: ServerHealth;
@@ -51,6 +56,7 @@ export class McpServer {
     },
   };
   #bundleFolder = '.';
+  #target: ServerTarget | undefined;
   /** True if this part has begun a turn itself. False for a part that was put in place in the middle of its first turn. */
   #hasBegun = false;
   #sharedTools: readonly string[] = [];
@@ -142,6 +148,7 @@ export class McpServer {
       this.#offer.remember(readSeen(await this.api.state.get()));
       const { environment } = this.deps;
       const target = await resolveTarget(this.settings, { bundleFolder, workdir, environment });
+      this.#target = target;
       this.#maskSignIn(target);
       await this.#connection.aim(target);
       if (this.#connection.isConnected) return await this.#reconsider();
@@ -207,7 +214,8 @@ export class McpServer {
     return { approved, trust, filter: tools === false ? {} : tools };
   }
 
-  async #call(tool: ListedTool, { signal, traceparent }: ToolContext, input: JsonObject): Promise<JsonValue> {
+  async #call(tool: ListedTool, ctx: ToolContext, input: JsonObject): Promise<JsonValue> {
+    const { signal, traceparent } = ctx;
     const { timeouts, maxResultCharacters } = this.settings;
     const { logger } = this.api;
     const options = {
@@ -217,18 +225,30 @@ export class McpServer {
       onProgress: (said: string) => logger.debug(`mcp.progress: ${tool.name}: ${cleanText(said, 200)}`),
     };
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
-    const reply = await this.#connection.ask(
-      (client) => {
-        // After a reconnect, the server may have other tools.
-        this.#offer.check(tool.name);
-        return client.callTool(tool.name, input, options);
-      },
-      { signal, mayRepeat: readOnlyHint === true || idempotentHint === true },
-    );
+    const ask = () =>
+      this.#connection.ask(
+        (client) => {
+          // After a reconnect, the server may have other tools.
+          this.#offer.check(tool.name);
+          return client.callTool(tool.name, input, options);
+        },
+        { signal, mayRepeat: readOnlyHint === true || idempotentHint === true },
+      );
+    const reply = await ask().catch(async (error: unknown) => {
+      // The server has done nothing, so the call may be repeated after the sign-in.
+      if (!(await this.#signIn(error, ctx))) throw error;
+      return ask();
+    });
     if (reply.isError === true) {
       throw new GoondanError('E_MCP_TOOL', textOf(reply) || `"${tool.name}" of MCP server "${this.name}" failed.`);
     }
     return toOutput(reply, maxResultCharacters);
+  }
+
+  async #signIn(error: unknown, ctx: ToolContext): Promise<boolean> {
+    const { signIn } = this.deps;
+    if (signIn === undefined || this.#target === undefined) return false;
+    return GoondanError.is(error) && error.code === 'E_MCP_SIGN_IN' && signIn(error.message, this.#target, ctx);
   }
 
   /**

@@ -27,8 +27,8 @@ afterEach(async () => {
   place[Symbol.dispose]();
 });
 
-/** Serves all tools in `tools`, at a fixed address. */
-function serve(port = 0) {
+/** Serves all tools in `tools`, at a fixed address. `asks`: the request that each call makes to the client. */
+function serve(port = 0, asks?: string) {
   const seen: string[] = [];
   const bodies: string[] = [];
   const handler = createMcpHandler(
@@ -53,7 +53,14 @@ function serve(port = 0) {
     idleTimeout: 0,
     async fetch(request) {
       seen.push(request.headers.get('authorization') ?? '');
-      bodies.push(await request.clone().text());
+      const body = await request.clone().text();
+      bodies.push(body);
+      if (asks !== undefined && body.includes('tools/call')) {
+        const params = asks === 'roots/list' ? {} : { messages: [], maxTokens: 1 };
+        const result = { resultType: 'input_required', inputRequests: { it: { method: asks, params } } };
+        // The cast is safe: the client is ours.
+        return Response.json({ jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result });
+      }
       return handler.fetch(request);
     },
   });
@@ -102,6 +109,17 @@ describe('a server of 2026 over HTTP', () => {
       return offered()?.includes('server__new');
     });
     expect(await call('new')).toBe('new was called');
+  });
+
+  test('N-01 sampling and roots are refused with a code', async () => {
+    for (const method of ['sampling/createMessage', 'roots/list']) {
+      site = serve(0, method);
+      await start({ transport: { type: 'http', url: site.url } });
+      const refused = `MCP server "server": it asked for ${method}, which servers do not get.`;
+      expect(await call('look')).toMatchObject({ code: 'E_MCP_UNSUPPORTED', message: refused });
+      await agent.close();
+      await site.stop();
+    }
   });
 
   test('R-08 a call carries its trace, and other requests do not', async () => {
@@ -154,6 +172,29 @@ describe('protocol: auto over stdio', () => {
     const transport = { type: 'stdio', command: [process.execPath, 'server.ts'], protocol: 'auto' };
     await start({ transport });
     expect(await call('look')).toBe('modern');
+  });
+
+  test('N-01 a server of 2025 that asks for sampling gets an error with the code', async () => {
+    place.write(
+      'server.mjs',
+      `import { createInterface } from 'node:readline';
+      const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+      let call;
+      for await (const line of createInterface({ input: process.stdin })) {
+        const { id, method, error } = JSON.parse(line);
+        const serverInfo = { name: 'old', version: '1' };
+        if (method === 'initialize') send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } });
+        if (method === 'tools/list') send({ id, result: { tools: [{ name: 'look', inputSchema: { type: 'object' } }] } });
+        if (method === 'tools/call') {
+          call = id;
+          send({ id: 'mine', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } });
+        }
+        if (id === 'mine') send({ id: call, result: { content: [{ type: 'text', text: error.code + ' ' + error.message }] } });
+      }`,
+    );
+    await start({ transport: { type: 'stdio', command: [process.execPath, 'server.mjs'] } });
+    const refused = 'it asked for sampling/createMessage, which servers do not get. (E_MCP_UNSUPPORTED)';
+    expect(await call('look')).toBe(`-32601 ${refused}`);
   });
 
   test('B-06 and one of 2025', async () => {

@@ -14,7 +14,7 @@ import { McpFailure } from './mcp-failure.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTarget } from './server-target.ts';
-import { type AskSignIn, ServerSignIn } from './sign-in/server-sign-in.ts';
+import { ServerSignIn } from './sign-in/server-sign-in.ts';
 
 type SdkClient = InstanceType<Sdk['Client']>;
 
@@ -28,8 +28,6 @@ export interface ClientDeps {
   readonly onServerLine: (line: string) => void;
   /** Called with the tokens of a sign-in, which must not be shown. */
   readonly onSecrets: (secrets: readonly string[]) => void;
-  /** Asks a person to sign in while a call waits. Without it, the call fails. */
-  readonly askSignIn?: AskSignIn;
 }
 
 export async function openClient(events: ClientEvents, deps: ClientDeps): Promise<McpClient> {
@@ -168,6 +166,11 @@ class SupervisedClient implements McpClient {
       this.#isOpen = false;
       this.events.onClosed();
     };
+    // Answers requests of the server that this client does not offer: sampling and roots.
+    client.fallbackRequestHandler = async (request) => {
+      const { ProtocolError, ProtocolErrorCode } = this.sdk;
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `${refusal(request)} (E_MCP_UNSUPPORTED)`);
+    };
     client.onerror = (error) => {
       if (this.#isOpen && client === this.#client) this.events.onTrouble(error.message);
     };
@@ -207,15 +210,9 @@ class SupervisedClient implements McpClient {
 
   #openSignIn(target: ServerTarget): ServerSignIn | undefined {
     if (target.type !== 'http' || target.oauth === undefined) return undefined;
-    const { onSecrets, askSignIn } = this.deps;
+    const { onSecrets } = this.deps;
     const { url, oauth } = target;
-    return new ServerSignIn({
-      sdk: this.sdk,
-      url,
-      oauth,
-      onSecrets,
-      ...(askSignIn === undefined ? {} : { askSignIn }),
-    });
+    return new ServerSignIn({ sdk: this.sdk, url, oauth, onSecrets });
   }
 
   /** Runs a request, and once more if the server demanded more scopes and got them. */
@@ -248,6 +245,9 @@ class SupervisedClient implements McpClient {
     const message = this.#signIn?.hide(said) ?? said;
     const failed = (kind: McpFailure['kind'], problem = message) =>
       new McpFailure(kind, `${problem}${/[.!?]$/.test(problem) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
+    if (this.sdk.InsufficientScopeError.isInstance(thrown)) {
+      return failed('refused', `it demands the scopes "${thrown.requiredScope ?? ''}", although they were granted.`);
+    }
     if (SdkHttpError.isInstance(thrown)) {
       const { status } = thrown;
       const isLost = (status === 400 || status === 404) && this.#client.transport?.sessionId !== undefined;
@@ -261,6 +261,7 @@ class SupervisedClient implements McpClient {
       if (thrown.code === SdkErrorCode.RequestTimeout) return failed('timeout', `no answer within ${timeoutMs} ms.`);
       if (thrown.code === SdkErrorCode.NotConnected) return failed('unreached', 'it is not connected.');
       if (thrown.code === SdkErrorCode.ConnectionClosed) return failed('broken', 'the connection was closed.');
+      if (thrown.code === SdkErrorCode.CapabilityNotSupported) return failed('unsupported', refusal(thrown.data));
       if (thrown.code === SdkErrorCode.SendFailed) return failed('broken');
       if (thrown.code === SdkErrorCode.EraNegotiationFailed) return failed('unreached');
       return failed('refused');
@@ -277,6 +278,13 @@ class SupervisedClient implements McpClient {
 }
 
 const nothingSaid: LastWords = { exit: '', lines: [] };
+
+/** Explains a refused request of the server. */
+function refusal(request: unknown): string {
+  const method: unknown =
+    typeof request === 'object' && request !== null && 'method' in request ? request.method : undefined;
+  return `it asked for ${typeof method === 'string' ? method : 'something'}, which servers do not get.`;
+}
 
 /** System error codes that mean the request reached no receiver. */
 const neverArrived: ReadonlySet<string> = new Set([

@@ -14,7 +14,8 @@ test('N-01 a secret in the file is refused; a variable is not', () => {
 
 test.each([
   [true, '.oauth must be an object, or false'],
-  [{ clientID: 'a' }, '.oauth.clientID is unknown; it has clientId, '],
+  [{ clientID: 'a' }, '.oauth.clientID is unknown; did you mean clientId?'],
+  [{ client_secret: '${A}' }, '.oauth.client_secret is unknown; did you mean clientSecret?'],
   [{ clientId: '' }, '.oauth.clientId must be a text'],
   [{ scopes: 'read' }, '.oauth.scopes must be a list of scopes'],
   [{ scopes: ['read write'] }, '.oauth.scopes must be a list of scopes'],
@@ -26,6 +27,7 @@ test.each([
   expect(() => check(value)).toThrow(problem);
 });
 
-test('false is no sign-in', () => {
+test('false is no sign-in, and fields of other clients are ignored', () => {
   expect(check(false)).toBe(false);
+  expect(check({ enabled: true, callbackPort: 8_080 })).toEqual({ callbackPort: 8_080 });
 });

@@ -24,15 +24,15 @@ export interface OauthSettings {
 }
 
 const texts = ['clientId', 'clientSecret', 'privateKey', 'algorithm', 'issuer', 'clientMetadataUrl'] as const;
-const others = ['scopes', 'callbackPort', 'grant'];
+const others: readonly string[] = ['scopes', 'callbackPort', 'grant'];
 const secrets = ['clientSecret', 'privateKey'] as const;
 
 /** Checks the field `oauth` of an entry. `refuse` makes the error from the path of a value and the problem. */
 export function checkOauth(value: JsonValue, refuse: (problem: string) => Error): OauthSettings | false {
   if (value === false) return false;
   if (!isObject(value)) throw refuse('.oauth must be an object, or false');
-  const unknown = Object.keys(value).find((key) => !others.includes(key) && !texts.some((known) => known === key));
-  if (unknown !== undefined) throw refuse(`.oauth.${unknown} is unknown; it has ${[...texts, ...others].join(', ')}`);
+  const { misspelt, meant } = findMisspelt(value) ?? {};
+  if (misspelt !== undefined) throw refuse(`.oauth.${misspelt} is unknown; did you mean ${meant}?`);
   const wrong = texts.find((key) => value[key] !== undefined && (typeof value[key] !== 'string' || value[key] === ''));
   if (wrong !== undefined) throw refuse(`.oauth.${wrong} must be a text`);
   const open = secrets.find((key) => value[key] !== undefined && !isVariable(value[key]));
@@ -47,7 +47,8 @@ export function checkOauth(value: JsonValue, refuse: (problem: string) => Error)
   }
   const problem = findProblem(value);
   if (problem !== undefined) throw refuse(problem);
-  return value;
+  const known: readonly string[] = [...texts, ...others];
+  return Object.fromEntries(Object.entries(value).filter(([key]) => known.includes(key)));
 }
 
 /** Finds fields that do not fit together. */
@@ -56,6 +57,17 @@ export function findProblem({ grant, clientId, clientSecret, privateKey }: Oauth
   if (hasProof && clientId === undefined) return '.oauth.clientId is missing';
   if (grant === 'client_credentials' && !hasProof) {
     return '.oauth.grant "client_credentials" needs clientId and clientSecret, or clientId and privateKey';
+  }
+  return undefined;
+}
+
+/** Finds a field in the spelling of another client. Other unknown fields belong to other clients, which read the file, too. */
+function findMisspelt(value: object): { readonly misspelt: string; readonly meant: string } | undefined {
+  const plain = (key: string) => key.replaceAll(/[-_]/g, '').toLowerCase();
+  const known = [...texts, ...others];
+  for (const misspelt of Object.keys(value).filter((key) => !known.includes(key))) {
+    const meant = known.find((each) => plain(each) === plain(misspelt));
+    if (meant !== undefined) return { misspelt, meant };
   }
   return undefined;
 }

@@ -19,16 +19,12 @@ export interface OauthTarget extends OauthSettings {
   readonly place: SignInPlace;
 }
 
-/** Asks a person to sign in, and returns true once the person has done so. `why`: the reason, for the person. */
-export type AskSignIn = (why: string) => Promise<boolean>;
-
 export interface ServerSignInDeps {
   readonly sdk: Sdk;
   readonly url: string;
   readonly oauth: OauthTarget;
   /** Called with secrets that must not be shown, before they are used. */
   readonly onSecrets: (secrets: readonly string[]) => void;
-  readonly askSignIn?: AskSignIn;
 }
 
 export class ServerSignIn {
@@ -49,13 +45,12 @@ export class ServerSignIn {
       const { scope, resourceMetadataUrl } = this.deps.sdk.extractWWWAuthenticateParams(response);
       const demand = toDemand(scope, resourceMetadataUrl);
       const used = this.#sent.get(response);
-      const need = await this.#file.lock(async () => {
+      await this.#file.lock(async () => {
         const known = this.#read();
         // Another process, or a person, was faster.
-        if (known.tokens !== undefined && known.tokens.access_token !== used) return undefined;
-        return this.#renew(known, demand);
+        if (known.tokens !== undefined && known.tokens.access_token !== used) return;
+        await this.#renew(known, demand);
       });
-      if (need !== undefined && !(await this.#ask(need))) throw need;
     },
   };
 
@@ -69,19 +64,17 @@ export class ServerSignIn {
 
   /**
    * Meets the demand of a server for more scopes. Resolves if the request can be repeated. **Errors** — a `McpFailure`: a
-   * person must sign in, or the server demands scopes that were granted.
+   * person must sign in.
    */
   async stepUp(scope: string | undefined, resourceMetadataUrl: URL | undefined): Promise<void> {
-    const need = await this.#file.lock(async () => {
+    await this.#file.lock(async () => {
       const known = this.#read();
       const { computeScopeUnion, isStrictScopeSuperset } = this.deps.sdk;
       const granted = known.tokens?.scope;
-      if (!isStrictScopeSuperset(scope, granted)) {
-        throw new McpFailure('refused', `it demands the scopes "${scope ?? ''}", although they were granted.`);
-      }
-      return this.#renew(known, toDemand(computeScopeUnion(granted, scope), resourceMetadataUrl), true);
+      // Somebody was faster, or the server is wrong: repeating the request once shows which.
+      if (!isStrictScopeSuperset(scope, granted)) return;
+      await this.#renew(known, toDemand(computeScopeUnion(granted, scope), resourceMetadataUrl), true);
     });
-    if (need !== undefined && !(await this.#ask(need))) throw need;
   }
 
   /** Replaces the tokens in a text of the server. */
@@ -100,13 +93,13 @@ export class ServerSignIn {
     return known;
   }
 
-  /** Gets new tokens without a person. Returns the failure if that is not possible. The caller holds the lock. */
-  async #renew(known: SignIn, demand: Demand, needsMoreScopes = false): Promise<McpFailure | undefined> {
+  /** Gets new tokens without a person. The caller holds the lock. **Errors** — a `McpFailure` if that is not possible. */
+  async #renew(known: SignIn, demand: Demand, needsMoreScopes = false): Promise<void> {
     const { sdk, url, oauth } = this.deps;
     const isAlone = oauth.grant === 'client_credentials';
     // A refresh cannot widen the scopes.
     const canRefresh = known.tokens?.refresh_token !== undefined && !needsMoreScopes;
-    if (!isAlone && !canRefresh) return this.#demand(known, demand, needsMoreScopes);
+    if (!isAlone && !canRefresh) throw this.#demand(known, demand, needsMoreScopes);
     const requests = oauthFetch(url);
     const need = (): never => {
       const problem = requests.problem();
@@ -131,13 +124,12 @@ export class ServerSignIn {
         ...(scope === undefined ? {} : { scope }),
         ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
       });
-      return undefined;
     } catch (error) {
       if (error instanceof McpFailure) throw error;
       const problem = requests.problem();
       if (problem !== undefined) throw new McpFailure('refused', `its sign-in cannot be renewed: ${problem}`);
       if (isAlone) throw new McpFailure('refused', `the sign-in failed: ${this.hide(messageOf(error))}.`, error);
-      return this.#demand(now, demand, needsMoreScopes, true);
+      throw this.#demand(now, demand, needsMoreScopes, true);
     }
   }
 
@@ -151,10 +143,6 @@ export class ServerSignIn {
     this.#file.write({ ...known, demand });
     if (needsMoreScopes) return new McpFailure('sign-in', `it demands more scopes: ${demand.scope ?? ''}.`);
     return new McpFailure('sign-in', wasSignedIn ? 'the sign-in has expired.' : 'nobody has signed in.');
-  }
-
-  async #ask({ message }: McpFailure): Promise<boolean> {
-    return (await this.deps.askSignIn?.(message)) ?? false;
   }
 
   #keepSecret(secrets: readonly (string | undefined)[]): void {
