@@ -29,7 +29,8 @@ export interface ExtensionStateApi {
 /**
  * A bus for events inside the agent's process. If a handler throws, the error is logged and the other handlers still
  * run. An extension reports the status of a service it needs with `extension.status`, which `gdn status`, traces and
- * Studio show.
+ * Studio show. An extension names secrets that it gets while it runs with `extension.secrets`, a list of texts: they are
+ * masked from then on, and the event is not published.
  */
 export interface ExtensionEventsApi {
   on<Name extends RuntimeEventName>(event: Name, handler: (payload: RuntimeEvents[Name]) => void): () => void;

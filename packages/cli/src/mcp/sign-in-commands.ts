@@ -58,7 +58,7 @@ export async function login(
       signal,
     });
     const shown = toShown(found, signedIn);
-    return { json: shown, text: `Signed in to ${describe(shown)}` };
+    return { json: shown, text: describe(shown) };
   } catch (error) {
     throw toError(error, found, signal);
   } finally {

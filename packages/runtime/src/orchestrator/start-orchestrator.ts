@@ -308,18 +308,15 @@ async function openStore(
 }
 
 /** Starts the guardian, and only then returns the function that starts children (invariant 2). */
-async function openSpawn(
-  { clock, endings, environment, stateRoot }: Starting,
-  runTag: ProcessTag,
-  log: StartLog,
-): Promise<Spawn> {
+async function openSpawn(given: Starting, runTag: ProcessTag, log: StartLog): Promise<Spawn> {
+  const { clock, endings, environment, stateRoot } = given;
   const warn = (message: string) => log.report('warn', 'guardian', message);
   const guardian = await keepGuardian({ tag: runTag, clock, warn });
   endings.defer(async () => {
     const left = (await guardian.standDown())?.ended.length ?? 0;
     if (left > 0) log.report('warn', 'run.left_over', `Ended ${left} processes that had not ended with the swarm.`);
   });
-  return childSpawner({ runTag, guardian, clock, stateRoot, ...(environment === undefined ? {} : { environment }) });
+  return childSpawner({ runTag, guardian, clock, stateRoot, ...(environment && { environment }) });
 }
 
 /** Makes the folder for messages that are too long for a frame. Contents of an earlier run are removed. */

@@ -199,7 +199,17 @@ describe('gdn mcp login', () => {
     expect(await run('status')).toBe(`${where}: not signed in\n`);
     const { printed, exitCode } = await login();
     expect(exitCode).toBe(0);
-    expect(printed).toContain(`Signed in to ${where}: signed in\n  issuer: ${server.origin}\n  scopes: read\n`);
+    expect(printed).toContain(`${where}: signed in\n  issuer: ${server.origin}\n  scopes: read\n`);
+    // The page shows what the command prints.
+    const page = await Bun.file(join(import.meta.dir, '../../../../../../docs/base/mcp.md')).text();
+    const [, shown = ''] = /\$ gdn mcp login tickets [^\n]+\n(.*?)```/s.exec(page) ?? [];
+    expect(alike(printed)).toBe(
+      alike(shown)
+        .replaceAll('tickets:read', 'read')
+        .replaceAll('tickets', 'server')
+        .replaceAll('https://mcp.example.com/mcp', server.url)
+        .replaceAll('https://login.example.com', server.origin),
+    );
     expect(await run('status server')).toMatch(/scopes: read\n {2}access until: \S+Z, then renewed\n$/);
     expect(JSON.parse(await run('status --json'))).toEqual([
       {
@@ -232,7 +242,7 @@ describe('gdn mcp login', () => {
     await reader.find(/That is not the address at the end of this sign-in/);
     void command.stdin.write(`${headers.get('location')}\n`);
     expect(await command.exited).toBe(0);
-    expect(await new Response(command.stdout).text()).toContain('Signed in to');
+    expect(await new Response(command.stdout).text()).toContain(': signed in');
   });
 
   test('N-01 Ctrl-C, kill -9 and a second login leave nothing behind', async () => {
@@ -256,6 +266,11 @@ describe('gdn mcp login', () => {
     expect(left()).toHaveLength(1);
   });
 });
+
+/** Replaces the parts of the output that differ each time. */
+function alike(printed: string): string {
+  return printed.replace(/\S+\/authorize\?\S+/, 'ADDRESS').replace(/\d{4}-\d\d-\S+Z/, 'TIME');
+}
 
 /** Reads the output of a command until a pattern appears. */
 class OutputReader {
