@@ -137,6 +137,40 @@ describe('an approval', () => {
     expect(await control.questions()).toEqual([]);
   });
 
+  test('F-13 for always is kept over turns and restarts, in its conversation, until it is revoked or the conversation is deleted', async () => {
+    const first = await startElsewhere();
+    const allow = async (control: Swarm, always: 'tool' | 'arguments') => {
+      const turn = control.ask({ input: 'put a book' });
+      const [question] = await asked(control);
+      await control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann', always });
+      await turn;
+      return question?.id ?? '';
+    };
+    const id = await allow(first.control, 'tool');
+    // Nobody is asked, and the trace of the turn has the person.
+    expect(textOfEnd(await first.control.ask({ input: 'put a pen' }))).toBe('Put a pen: ');
+    const other = first.control.ask({ input: 'put a cup', instanceKey: 'other' });
+    const [question] = await asked(first.control);
+    expect(question).toMatchObject({ instanceKey: 'other' });
+    await first.control.answer({ id: question?.id ?? '', decision: 'denied', by: 'ann' });
+    await other;
+    await first.kill();
+    const control = await start();
+    expect(await control.grants()).toMatchObject([{ id, by: 'ann', always: 'tool', toolName: 'shelf__put' }]);
+    expect(textOfEnd(await control.ask({ input: 'put a hat' }))).toBe('Put a hat: ');
+    await control.revoke({ id, by: 'ann' });
+    await allow(control, 'arguments');
+    expect(runs().map(({ input }) => input)).toEqual(['a book', 'a pen', 'a hat', 'a book'].map((what) => ({ what })));
+    expect(textOfEnd(await control.ask({ input: 'put a book' }))).toBe('Put a book: ');
+    await control.deleteInstance({ agent: 'keeper', instanceKey: 'default' });
+    expect(await control.grants()).toEqual([]);
+    const again = control.ask({ input: 'put a book' });
+    const [last] = await asked(control);
+    await control.answer({ id: last?.id ?? '', decision: 'denied', by: 'ann' });
+    await again;
+    expect(runs()).toHaveLength(5);
+  });
+
   test('denied: nothing runs, and the model reads the reason', async () => {
     const control = await start();
     const turn = control.ask({ input: 'put a book' });

@@ -4,6 +4,14 @@ import type { PipelineRegistry } from './middleware.ts';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.ts';
 import type { ToolCatalogItem, ToolHandler } from './tool.ts';
 
+export interface RegisteredToolOptions {
+  /**
+   * Identifies the server behind the tool, such as its name and its version of the tool. If a person allowed the tool for
+   * always, and this value changes, the person is asked again. The config of the extension counts in any case.
+   */
+  readonly server?: JsonValue;
+}
+
 export interface ExtensionToolsApi {
   /**
    * Offers a tool to the model, from the next step on. Allowed at any time.
@@ -12,7 +20,7 @@ export interface ExtensionToolsApi {
    * too large schema is not offered: the log warns with `E_SCHEMA_SIZE`, and the agent continues without it.
    * **Errors** — a malformed name: `E_TOOL_NAME`; the name of a tool that the bundle declares: `E_TOOL_TAKEN`.
    */
-  register(item: ToolCatalogItem, handler: ToolHandler): void;
+  register(item: ToolCatalogItem, handler: ToolHandler, options?: RegisteredToolOptions): void;
 }
 
 /**

@@ -5,6 +5,11 @@ import { StoreAddress } from '../driver/address.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
+import type { ToAgent } from '../../../runtime/src/ipc/to-agent.ts';
+import { Questions } from '../../../runtime/src/orchestrator/questions/questions.ts';
+import { systemClock } from '../../../runtime/src/ports/clock.ts';
+import { randomIds } from '../../../runtime/src/ports/ids.ts';
+import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import { PostgresQuestions } from './questions.ts';
 
 const made = await makeTestDatabase();
@@ -87,6 +92,46 @@ test('a node that was away for more changes than are kept is told the difference
   expect(told).toEqual(['gone first', 'gone removed', 'kept last']);
   await writer.close();
   await away.close();
+});
+
+test('F-13 S-03 an answer for always is told to the other node, and a revoked one is gone there', async () => {
+  const swarm = `swarm ${++swarms}`;
+  const [one, two] = [
+    await PostgresQuestions.open(contextOf(swarm), { scanMs: 20 }),
+    await PostgresQuestions.open(contextOf(swarm), { scanMs: 20 }),
+  ];
+  const at = { agentName: 'coder', instanceKey: 'key' };
+  const nodeOf = async (store: PostgresQuestions, said: ToAgent[]) =>
+    new Questions({
+      ...{ clock: systemClock, ids: randomIds, store, requests: await store.list(), maskFor: () => (text) => text },
+      ...{ say: (_, message) => void said.push(message), tell: () => undefined, report: () => undefined },
+      events: { decided: () => undefined, waitsChanged: () => undefined },
+      nodes: { isOwned: () => said === heard, list: () => store.list() },
+    });
+  const heard: ToAgent[] = [];
+  const [owner, door] = [await nodeOf(one, heard), await nodeOf(two, [])];
+  const ask = (callId: string) =>
+    owner.ask(at, fakeEvent('go', { id: callId }), {
+      ...{ type: 'question.ask', callId, key: callId, toolCallId: callId, toolName: 'bash', kind: 'call' },
+      ...{ args: { callId }, fingerprint: 'f', reason: 'Why not?', expiresInMs: 60_000 },
+    });
+  ask('first');
+  await until(() => door.pending().length === 1);
+  const id = door.pending()[0]?.id ?? '';
+  await door.answer({ id, decision: 'approved', by: 'ann', always: 'tool' });
+  await until(() => owner.grants.list().length === 1);
+  owner.turnFinished(at, { event: fakeEvent('go', { id: 'first' }) });
+  ask('second');
+  await until(() => heard.length === 2);
+  expect(heard[1]).toMatchObject({ callId: 'second', outcome: { answer: { decision: 'approved', grant: id } } });
+  await door.grants.revoke({ id, by: 'bob' });
+  ask('third');
+  await until(() => door.pending().length === 1);
+  expect([heard.length, owner.grants.list(), (await one.list()).length]).toEqual([2, [], 1]);
+  owner.close();
+  door.close();
+  await one.close();
+  await two.close();
 });
 
 function record(id: string, reason: string): QuestionRecord {

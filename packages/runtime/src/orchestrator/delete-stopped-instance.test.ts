@@ -2,11 +2,16 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
+import { systemProcesses } from '../ports/processes.ts';
+import { fakeQuestion } from '../testing/fake-control.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { readOwner } from '../testing/read-owner.ts';
 import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../workspace/simulation/simulated-turn.ts';
+import { QuestionFile } from '../workspace/questions/question-file.ts';
 import { deleteStoppedInstance } from './stopped-swarm.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-delete-'));
@@ -48,4 +53,21 @@ test('owns the workspace only while it works, however it ends', async () => {
   });
   expect(await readOwner(place)).toBeUndefined();
   expect((await journal.pending(at)).map(({ id }) => id)).toEqual(['two']);
+});
+
+test('F-13 removes the answers for always, so that the next conversation with this key asks again', async () => {
+  await talk();
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const file = await QuestionFile.open(ports, place);
+  const answer = { decision: 'approved', by: 'ann', always: 'tool', decidedAt: fakeQuestion.askedAt } as const;
+  for (const instanceKey of ['default', 'other']) {
+    const record = { ...fakeQuestion, id: instanceKey, key: 'k', agent: 'a', instanceKey };
+    await file.put(record);
+    await file.answer({ ...record, answer });
+  }
+  await file.close();
+  await deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
+  const left = await QuestionFile.open(ports, place);
+  expect((await left.list()).map(({ id }) => id)).toEqual(['other']);
+  await left.close();
 });

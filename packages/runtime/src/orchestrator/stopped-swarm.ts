@@ -2,6 +2,11 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
+import { systemProcesses } from '../ports/processes.ts';
+import { toAgentAddress } from '../control/instance-address.ts';
+import { isGrant } from '../questions/grant-summary.ts';
+import { QuestionFile } from '../workspace/questions/question-file.ts';
+import { isSameAddress } from './address/address-key.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { readBackup, type RestoredFiles, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
@@ -38,7 +43,22 @@ export function deleteStoppedInstance(
   at: AgentAddress,
   options: DeleteOptions = {},
 ): Promise<DeletedInstance> {
-  return withStoppedWorkspace(place, (admin) => admin.delete(at, options));
+  return withStoppedWorkspace(place, async (admin) => {
+    await endStoppedGrants(place, at);
+    return admin.delete(at, options);
+  });
+}
+
+/** Removes the answers for always first, so that the next conversation with this key has none. */
+async function endStoppedGrants({ stateRoot, workspaceId, warn = () => undefined }: StoppedSwarm, at: AgentAddress) {
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
+  const file = await QuestionFile.open(ports, { stateRoot, workspaceId });
+  try {
+    for (const record of await file.list())
+      if (isGrant(record) && isSameAddress(toAgentAddress(record), at)) await file.remove(record.id);
+  } finally {
+    await file.close();
+  }
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Answers that people gave for always. */
-import type { JsonObject } from '@goondan/types';
-import type { Asking } from './question-record.ts';
+import { GoondanError, type JsonObject } from '@goondan/types';
+import { defined } from '../json/defined.ts';
+import type { QuestionReply } from './check-reply.ts';
+import type { Asking, QuestionRecord } from './question-record.ts';
 
 /** An answer that a person gave for always, in one conversation, as people see it. */
 export interface GrantSummary {
@@ -25,4 +27,35 @@ export interface GrantRevocation {
   readonly id: string;
   /** The name of the person who revokes it, for the log. */
   readonly by: string;
+}
+
+/** The maximum number of grants of one conversation. */
+export const MOST_GRANTS = 64;
+
+/** Returns true if the answer stays valid for later questions. */
+export function isGrant({ answer }: QuestionRecord): boolean {
+  return answer?.decision === 'approved' && answer.always !== undefined;
+}
+
+/** Returns a grant for people; `undefined` if the record is none. */
+export function grantOf(record: QuestionRecord): GrantSummary | undefined {
+  const { id, agent, instanceKey, toolName, askedBy, reason, answer } = record;
+  if (!isGrant(record) || answer?.always === undefined) return undefined;
+  const { always, by, via, decidedAt } = answer;
+  const args = always === 'arguments' ? (answer.args ?? record.args) : undefined;
+  return { id, agent, instanceKey, toolName, always, reason, decidedAt, ...defined({ askedBy, args, by, via }) };
+}
+
+/** Returns the problem of an answer for always, if its conversation has too many. `own`: the records of the conversation. */
+export function findGrantProblem(
+  own: readonly QuestionRecord[],
+  { id, always }: QuestionReply,
+): GoondanError | undefined {
+  if (always === undefined || own.filter(isGrant).length < MOST_GRANTS) return undefined;
+  const message = `The answer to the question "${id}" does not fit: ${MOST_GRANTS} answers of this conversation are for always already.`;
+  return new GoondanError('E_QUESTION_REPLY', message, { suggestion: 'Revoke one of them, or answer without always.' });
+}
+
+export function unknownGrant(id: string): GoondanError {
+  return new GoondanError('E_QUESTION_UNKNOWN', `Nothing is always allowed under the id "${id}".`);
 }

@@ -50,8 +50,8 @@ export class McpServer {
   /** The registered tools by name. */
   readonly #items = new Map<string, ToolCatalogItem>();
   readonly #tools: ExtensionToolsApi = {
-    register: (item, handler) => {
-      this.api.tools.register(item, handler);
+    register: (item, handler, options) => {
+      this.api.tools.register(item, handler, options);
       this.#items.set(item.name, item);
     },
   };

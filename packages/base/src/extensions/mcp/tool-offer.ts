@@ -102,7 +102,8 @@ export class ToolOffer {
     const fingerprint = fingerprintOf(tool);
     if (this.#registered.get(name) === fingerprint) return true;
     try {
-      tools.register(toItem(name, tool), (ctx, input) => call(tool, ctx, input));
+      const server = { extension: this.deps.extension, tool: tool.name, fingerprint };
+      tools.register(toItem(name, tool), (ctx, input) => call(tool, ctx, input), { server });
     } catch (error) {
       logger.warn(`mcp.taken: ${error instanceof Error ? error.message : String(error)}`);
       return false;

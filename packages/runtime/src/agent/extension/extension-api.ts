@@ -1,6 +1,7 @@
 /** Makes the `api` object of an extension, with its five members. */
-import { type ExtensionApi, GoondanError, type MiddlewareOptions } from '@goondan/types';
+import { type ExtensionApi, GoondanError, type JsonValue, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
+import { copyJson } from '../../json/copy-json.ts';
 import { eventsApi } from './event-bus.ts';
 import type { ExtensionPart } from './extension-part.ts';
 import { removedApiMembers, removedToolsMembers } from './removed-members.ts';
@@ -21,7 +22,8 @@ export function openExtensionApi(part: ExtensionPart, tier: Tier): { readonly ap
     },
   });
   const tools = Object.assign(Object.create(removedToolsMembers(extension)) as object, {
-    register: (item: unknown, handler: unknown) => part.registerTool(item, handler),
+    register: (item: unknown, handler: unknown, options?: { readonly server?: unknown }) =>
+      part.registerTool(item, handler, readServer(options?.server)),
   });
   const api = Object.assign(Object.create(removedApiMembers(extension)) as object, {
     pipeline,
@@ -34,4 +36,10 @@ export function openExtensionApi(part: ExtensionPart, tier: Tier): { readonly ap
     logger: part.deps.loggerFor(extension),
   });
   return { api: Object.freeze(api), close: () => void (closed = true) };
+}
+
+function readServer(server: unknown): JsonValue | undefined {
+  const refuse = ({ message }: Error) =>
+    new GoondanError('E_TOOL_NAME', `The server of a tool must be JSON, but ${message}.`);
+  return server === undefined ? undefined : copyJson(server, { omitUndefined: true, refuse });
 }

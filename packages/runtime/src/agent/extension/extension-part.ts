@@ -11,9 +11,11 @@
 import type { Cleanup, ExtensionResource, ExtensionStateApi, JsonValue } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
+import { defined } from '../../json/defined.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
+import { codeOf } from '../tool/tool-fingerprint.ts';
 import { type ReportRefusedTool, ToolRegistry } from '../tool/tool-registry.ts';
 import type { EventBus, Handler } from './event-bus.ts';
 import { type ExtensionStates, stateApi } from './extension-states.ts';
@@ -93,9 +95,13 @@ export class ExtensionPart {
     this.#tellLate();
   }
 
-  registerTool(item: unknown, handler: unknown): void {
+  /** `server`: the value that identifies the server of the tool, if it has one. */
+  registerTool(item: unknown, handler: unknown, server?: JsonValue): void {
     if (this.#isOver('tools.register')) return;
-    this.tools.register(this.name, item, handler);
+    const { root, digest, config } = this.declaration;
+    const { entry, config: ownConfig } = this.resource.spec;
+    const provider = { ...codeOf(defined({ root, entry, digest })), ...defined({ ownConfig, config, server }) };
+    this.tools.register(this.name, item, handler, provider);
   }
 
   on(event: string, handler: Handler): () => void {

@@ -23,6 +23,7 @@ export function finishTool(schema: JsonSchema): RegisteredTool {
     config: {},
     errorMessageLimit: undefined,
     isPatient: false,
+    provider: {},
     extension: undefined,
   };
 }

@@ -78,6 +78,7 @@ describe('asking for approval of a tool call', () => {
         toolName: 'file__write',
         kind: 'call',
         askedBy: { extension: 'asking' },
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
         schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
         args: { path: '/a', text: 'x' },
         reason: 'It writes.',

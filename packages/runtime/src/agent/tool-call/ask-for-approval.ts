@@ -12,6 +12,7 @@ import { digestJson } from '../../json/digest-json.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { applyEdit } from '../../questions/apply-edit.ts';
 import type { QuestionOutcome } from '../../questions/question-record.ts';
+import { toolFingerprint } from '../tool/tool-fingerprint.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { askPerson } from './ask-person.ts';
@@ -44,6 +45,7 @@ export async function askForApproval(
     kind: 'call',
     askedBy: { extension },
     ...defined({ schema: tool.item.parameters }),
+    fingerprint: toolFingerprint(tool, turn.agent.mask),
     args: input,
     reason,
     expiresInMs,

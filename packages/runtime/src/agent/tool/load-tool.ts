@@ -8,6 +8,7 @@ import { loadProblem } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { partConfig } from '../part-config.ts';
 import { type OfferedTool, readDefinedTools } from './read-defined-tools.ts';
+import { codeOf } from './tool-fingerprint.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
 /** A tool as an agent's plan declares it. */
@@ -42,6 +43,7 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
       config: checked,
       errorMessageLimit: declaration.errorMessageLimit,
       isPatient: declaration.isPatient ?? false,
+      provider: { tool: name, ...codeOf(declaration) },
     });
   }
 }

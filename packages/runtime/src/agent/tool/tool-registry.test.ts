@@ -17,6 +17,7 @@ const declared = (name: string): Omit<RegisteredTool, 'extension'> => ({
   config: {},
   errorMessageLimit: undefined,
   isPatient: false,
+  provider: {},
 });
 
 describe('the tools of an agent', () => {

@@ -28,6 +28,8 @@ export interface RegisteredTool {
   readonly errorMessageLimit: number | undefined;
   /** See `Asker.isPatient`; applies to the tool's requests to other agents. */
   readonly isPatient: boolean;
+  /** Identifies the code and the server behind the tool; see `tool-fingerprint.ts`. */
+  readonly provider: JsonObject;
   /** The extension that registered the tool; undefined for a declared tool. */
   readonly extension: string | undefined;
 }
@@ -76,9 +78,9 @@ export class ToolRegistry {
   }
 
   /**
-   * Registers a tool of an extension. Registering the same name again replaces the tool at its position in the catalog.
+   * Registers a tool of an extension. `provider`: the code and the server behind it. Registering the same name again replaces the tool at its position in the catalog.
    */
-  register(extension: string, item: unknown, handler: unknown): void {
+  register(extension: string, item: unknown, handler: unknown, provider: JsonObject = {}): void {
     const checked = checkItem(item);
     if (typeof handler !== 'function') {
       throw new GoondanError(
@@ -111,6 +113,7 @@ export class ToolRegistry {
       config: {},
       errorMessageLimit: undefined,
       isPatient: false,
+      provider: { extension, ...provider },
       extension,
     });
   }

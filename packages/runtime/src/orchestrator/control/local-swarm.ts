@@ -134,7 +134,10 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
       // Checked here first. Otherwise the instance's process would be ended before the same error is thrown.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
-      return swarm.discard(at, { graceMs: deps.graceMs() }, () => admin.delete(at, options));
+      return swarm.discard(at, { graceMs: deps.graceMs() }, async () => {
+        await swarm.questions.grants.end(at);
+        return admin.delete(at, options);
+      });
     },
 
     async forkInstance({ agent, instanceKey, ...options }) {
@@ -184,8 +187,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
     questions: async () => swarm.questions.pending(),
     answer: (reply) => swarm.questions.answer(reply),
-    grants: async () => swarm.questions.grants(),
-    revoke: (grant) => swarm.questions.revoke(grant),
+    grants: async () => swarm.questions.grants.list(),
+    revoke: (grant) => swarm.questions.grants.revoke(grant),
 
     async restart({ fresh = false, ...choice } = {}) {
       const restarted = await Promise.all(chosen(choice).map((at) => (fresh ? beginAnew(at) : replace(at))));
@@ -251,7 +254,10 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, () => admin.reset(at));
+    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, async () => {
+      await swarm.questions.grants.end(at);
+      await admin.reset(at);
+    });
     return true;
   }
 

@@ -1,21 +1,89 @@
-/** Answers that people gave for always: they answer later questions about the same tool of the same conversation. */
-import { GoondanError } from '@goondan/types';
-import { defined } from '../../json/defined.ts';
+/**
+ * Answers that people gave for always. They answer later questions about the same tool of the same conversation.
+ *
+ * Invariants:
+ * 1. A grant answers a question only if all of these are the same: the conversation, the asking extension, the tool, its
+ *    fingerprint, and, unless it is for the whole tool, the arguments.
+ * 2. A grant that was revoked answers no question that is asked afterwards, at any node.
+ * 3. The grants of a conversation are removed before the conversation is, so that a crash leaves none to the next one.
+ */
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { isSameJson } from '../../json/same-json.ts';
-import type { GrantSummary } from '../../questions/grant-summary.ts';
+import {
+  type GrantRevocation,
+  type GrantSummary,
+  grantOf,
+  isGrant,
+  unknownGrant,
+} from '../../questions/grant-summary.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
 import type { AskFrame } from './asked-question.ts';
-import { type Entry, isGrant } from './question-entry.ts';
+import type { QuestionBook } from './question-book.ts';
+import type { QuestionVoice } from './question-voice.ts';
+import type { QuestionsDeps } from './questions-deps.ts';
 
-/** Finds the grant for a question among the entries of its conversation. */
-export function findGrant(entries: readonly Entry[], frame: AskFrame): Entry | undefined {
-  if (frame.kind !== 'call' || frame.fingerprint === undefined) return undefined;
-  return entries.find(({ stage, record }) => stage === 'answered' && allows(record, frame));
+export class Grants {
+  constructor(
+    private readonly book: QuestionBook,
+    private readonly deps: Pick<QuestionsDeps, 'store' | 'nodes'>,
+    private readonly voice: QuestionVoice,
+  ) {}
+
+  /** Lists the grants, oldest first. */
+  list(): readonly GrantSummary[] {
+    return this.book.all().flatMap(({ record }) => grantOf(record) ?? []);
+  }
+
+  /** Removes a grant. **Errors** — `E_QUESTION_UNKNOWN`, and those of the disk. */
+  async revoke({ id, by }: GrantRevocation): Promise<void> {
+    const entry = this.book.entries.get(id);
+    if (entry === undefined || !isGrant(entry.record)) throw unknownGrant(id);
+    // First, so that no question is answered by it from now on.
+    this.book.entries.delete(id);
+    try {
+      await this.deps.store.remove(id);
+    } catch (error) {
+      this.book.entries.set(id, entry);
+      throw error;
+    }
+    this.voice.revoked(entry.record, by);
+  }
+
+  /** Removes all grants of an instance, because its conversation ends. **Errors** — those of the disk. */
+  async end(at: AgentAddress): Promise<void> {
+    for (const record of this.book.recordsOf(at).filter(isGrant)) {
+      this.book.entries.delete(record.id);
+      await this.deps.store.remove(record.id);
+    }
+  }
+
+  /** Answers a question with a grant. Returns false if there is none. `again` asks once more without the one that was tried. */
+  use(at: AgentAddress, during: AgentEvent, frame: AskFrame, again: () => void): boolean {
+    const grant = this.book.of(at).find(({ stage, record }) => stage === 'answered' && allows(record, frame))?.record;
+    if (grant === undefined) return false;
+    const answer = () => this.voice.granted(at, during, frame.callId, grant);
+    if (this.deps.nodes === undefined) answer();
+    else
+      void this.#checkStored(this.deps.nodes, grant).then(
+        () => (this.book.entries.has(grant.id) ? answer() : again()),
+        (error: unknown) => this.voice.refuse(at, frame.callId, toFrameError(error, 'E_STORE_READ')),
+      );
+    return true;
+  }
+
+  /** Forgets the grant if another node has revoked it, which this one may not have heard yet. */
+  async #checkStored(nodes: NonNullable<QuestionsDeps['nodes']>, { id }: QuestionRecord): Promise<void> {
+    const stored = await nodes.list();
+    if (!stored.some((each) => each.id === id && isGrant(each))) this.book.entries.delete(id);
+  }
 }
 
 function allows(record: QuestionRecord, frame: AskFrame): boolean {
   const isSameTool =
+    frame.kind === 'call' &&
+    frame.fingerprint !== undefined &&
     isGrant(record) &&
     record.kind === 'call' &&
     record.toolName === frame.toolName &&
@@ -26,17 +94,4 @@ function allows(record: QuestionRecord, frame: AskFrame): boolean {
   // The person may have allowed other arguments than those that were asked about.
   const { args } = record.answer ?? {};
   return digestJson(frame.args) === (args === undefined ? record.digest : digestJson(args));
-}
-
-/** Returns a grant for people; `undefined` if the record is none. */
-export function grantOf(record: QuestionRecord): GrantSummary | undefined {
-  const { id, agent, instanceKey, toolName, askedBy, reason, answer } = record;
-  if (!isGrant(record) || answer?.always === undefined) return undefined;
-  const { always, by, via, decidedAt } = answer;
-  const args = always === 'arguments' ? (answer.args ?? record.args) : undefined;
-  return { id, agent, instanceKey, toolName, always, reason, decidedAt, ...defined({ askedBy, args, by, via }) };
-}
-
-export function unknownGrant(id: string): GoondanError {
-  return new GoondanError('E_QUESTION_UNKNOWN', `Nothing is always allowed under the id "${id}".`);
 }

@@ -26,6 +26,10 @@ export class QuestionBook {
     return this.all().filter(({ record }) => isSameAddress(toAgentAddress(record), at));
   }
 
+  recordsOf(at: AgentAddress): QuestionRecord[] {
+    return this.of(at).map(({ record }) => record);
+  }
+
   isLate(entry: Entry): boolean {
     return isLate(entry, this.deps.clock);
   }

@@ -4,6 +4,7 @@ import type { QuestionNotice } from '../../control/swarm.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndedQuestion } from '../../questions/check-reply.ts';
+import { isGrant } from '../../questions/grant-summary.ts';
 import {
   type QuestionAnswer,
   type QuestionOutcome,
@@ -66,11 +67,6 @@ export function endOf({ stage, record }: Entry): EndedQuestion | undefined {
   if (stage === 'open') return undefined;
   if (stage === 'expired') return { how: 'expired' };
   return { how: 'answered', ...defined({ by: record.answer?.by }) };
-}
-
-/** Returns true if the answer stays valid for later questions. */
-export function isGrant({ answer }: QuestionRecord): boolean {
-  return answer?.decision === 'approved' && answer.always !== undefined;
 }
 
 export function isNoGrant({ record }: Entry): boolean {

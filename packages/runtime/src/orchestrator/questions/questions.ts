@@ -26,7 +26,7 @@ import { toAgentAddress } from '../../control/instance-address.ts';
 import type { QuestionNotice } from '../../control/swarm.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import { answerOf, endedError, type QuestionReply } from '../../questions/check-reply.ts';
-import type { GrantRevocation, GrantSummary } from '../../questions/grant-summary.ts';
+import { findGrantProblem, isGrant } from '../../questions/grant-summary.ts';
 import {
   type QuestionOutcome,
   type QuestionRecord,
@@ -45,17 +45,8 @@ import {
   newRecord,
 } from './asked-question.ts';
 import { QuestionBook } from './question-book.ts';
-import { findGrant, grantOf, unknownGrant } from './grants.ts';
-import {
-  endOf,
-  type Entry,
-  isGrant,
-  isNoGrant,
-  isUnanswered,
-  noticeOf,
-  outcomeOf,
-  storedEntry,
-} from './question-entry.ts';
+import { Grants } from './grants.ts';
+import { endOf, type Entry, isNoGrant, isUnanswered, noticeOf, outcomeOf, storedEntry } from './question-entry.ts';
 import { QuestionVoice } from './question-voice.ts';
 import type { QuestionsDeps } from './questions-deps.ts';
 
@@ -66,12 +57,14 @@ export class Questions implements SwarmListener {
   readonly #timers: NamedTimers<string>;
   readonly #unsubscribe: () => void;
   readonly #voice: QuestionVoice;
+  readonly grants: Grants;
   /** The keys of instances whose requests were read again since this node owns them. */
   readonly #isRead = new Set<string>();
 
   constructor(private readonly deps: QuestionsDeps) {
     this.#book = new QuestionBook(deps);
     this.#voice = new QuestionVoice(deps);
+    this.grants = new Grants(this.#book, deps, this.#voice);
     this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
     this.#unsubscribe = deps.store.onChange((id, record) => this.#changed(id, record));
     for (const record of deps.requests) this.#add(record);
@@ -133,8 +126,7 @@ export class Questions implements SwarmListener {
       const fail = (error: unknown) => refuse(toFrameError(error, 'E_STORE_READ'));
       return void this.#readStored(at).then(() => this.ask(at, during, frame), fail);
     }
-    const grant = findGrant(this.#book.of(at), frame);
-    if (grant !== undefined) return void this.#useGrant(at, during, frame, grant);
+    if (this.grants.use(at, during, frame, () => this.ask(at, during, frame))) return;
     const made =
       findRoomProblem(
         at,
@@ -211,6 +203,8 @@ export class Questions implements SwarmListener {
     const problem = this.#book.problemOf(reply, mayAnswer);
     if (problem !== undefined) throw problem;
     if (entry === undefined) return;
+    const full = findGrantProblem(this.#book.recordsOf(toAgentAddress(entry.record)), reply);
+    if (full !== undefined) throw full;
     const answer = answerOf(reply, this.deps.clock.now());
     const record = { ...entry.record, answer };
     entry.stage = 'deciding';
@@ -235,26 +229,6 @@ export class Questions implements SwarmListener {
     // Without an end, another node has answered it, and the store has not told this one yet.
     const how = this.#book.entries.has(reply.id) ? 'answered' : 'withdrawn';
     throw this.#book.problemOf(reply, mayAnswer, { how }) ?? endedError(reply.id, { how });
-  }
-
-  /** Lists the answers that people gave for always, oldest first. */
-  grants(): readonly GrantSummary[] {
-    return this.#book.all().flatMap(({ record }) => grantOf(record) ?? []);
-  }
-
-  /** Removes an answer that was given for always. **Errors** — `E_QUESTION_UNKNOWN`, and those of the disk. */
-  async revoke({ id, by }: GrantRevocation): Promise<void> {
-    const entry = this.#book.entries.get(id);
-    if (entry === undefined || !isGrant(entry.record)) throw unknownGrant(id);
-    // First, so that no question is answered by it from now on.
-    this.#book.entries.delete(id);
-    try {
-      await this.deps.store.remove(id);
-    } catch (error) {
-      this.#book.entries.set(id, entry);
-      throw error;
-    }
-    this.#voice.revoked(entry.record, by);
   }
 
   /** Gives an answer to another question that it also answers. If that fails, the question stays open. */
@@ -353,21 +327,6 @@ export class Questions implements SwarmListener {
 
   #dropUnlessGrant(entry: Entry): void {
     if (!isGrant(entry.record)) this.#drop(entry);
-  }
-
-  /** Answers a question with a grant. Another node may have revoked it, so the store is asked first. */
-  async #useGrant(at: AgentAddress, during: AgentEvent, frame: AskFrame, { record }: Entry): Promise<void> {
-    const { id } = record;
-    if (this.deps.nodes !== undefined) {
-      try {
-        const stored = await this.deps.nodes.list();
-        if (!stored.some((each) => each.id === id)) this.#book.entries.delete(id);
-      } catch (error) {
-        return this.#voice.refuse(at, frame.callId, toFrameError(error, 'E_STORE_READ'));
-      }
-    }
-    if (!this.#book.entries.has(id)) return this.ask(at, during, frame);
-    this.#voice.granted(at, during, frame.callId, record);
   }
 
   #drop(entry: Entry): void {

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test';
+import { maskSecrets, noSecrets } from '../../log/mask-secrets.ts';
+import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
+import { codeOf, toolFingerprint } from './tool-fingerprint.ts';
+
+const item = { name: 'files__write', description: 'Writes.', parameters: { type: 'object' } } as const;
+const provider = { extension: 'files', config: { url: 'https://a.b', token: 'hunter2-hunter2' } };
+const base = toolFingerprint({ item, provider }, noSecrets);
+
+test.each([
+  ['its description', { item: { ...item, description: 'Writes! ' }, provider }],
+  ['its schema', { item: { ...item, parameters: { type: 'object', required: ['a'] } }, provider }],
+  ['its annotations', { item: { ...item, annotations: { readOnly: true } }, provider }],
+  ['its server', { item, provider: { ...provider, config: { ...provider.config, url: 'https://c.d' } } }],
+  ['the name of its server', { item, provider: { ...provider, extension: 'docs' } }],
+  ['its code', { item, provider: { ...provider, digest: 'new' } }],
+])('F-13 a tool has another fingerprint if %s changes', (_, changed) => {
+  expect(toolFingerprint(changed, noSecrets)).not.toBe(base);
+});
+
+test('a new token of a server, or another folder of the bundle, is the same tool', () => {
+  const masked = (token: string) => {
+    const config = { ...provider.config, token };
+    return toolFingerprint({ item, provider: { ...provider, config } }, maskSecrets([token]));
+  };
+  expect(masked('hunter2-hunter2')).toBe(masked('correct-horse-battery'));
+  const entry = './a.ts';
+  expect(codeOf({ root: '/one/bundle', entry })).toEqual(codeOf({ root: '/two', entry }));
+  expect(codeOf({ root: '/x/node_modules/@goondan/base', entry })).toEqual({ entry, package: '@goondan/base' });
+});
+
+test('F-13 a question has the fingerprint of the tool as it is registered now, with its server', async () => {
+  const approver = fakeApprover(() => ({ decision: 'denied' }));
+  const asking = extension('asking', ({ pipeline }) =>
+    pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: 'May it?' }), ctx.next())),
+  );
+  const fingerprintWith = async (server: string, config = {}) => {
+    const offering = extension(
+      'offering',
+      ({ tools }) => tools.register({ name: 'a__b', description: 'Does.', parameters: {} }, () => null, { server }),
+      { config },
+    );
+    const script = [{ when: 'go', call: { tool: 'a__b' } }, { say: 'done' }];
+    const agent = await scriptedAgent({ script, extensions: [offering, asking], approver });
+    await agent.say('go');
+    return approver.questions.at(-1)?.fingerprint;
+  };
+  const first = await fingerprintWith('one');
+  expect(first).toMatch(/^[0-9a-f]{64}$/);
+  expect(await fingerprintWith('one')).toBe(first);
+  expect(await fingerprintWith('two')).not.toBe(first);
+  expect(await fingerprintWith('one', { url: 'x' })).not.toBe(first);
+});

@@ -1,0 +1,161 @@
+// Tests answers for always on two nodes over one store in memory. The test decides which node owns an instance.
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { MOST_GRANTS } from '../../questions/grant-summary.ts';
+import type { QuestionStore } from '../../store/question-store.ts';
+import { memoryQuestions, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
+import { countedIds } from '../../testing/counted-ids.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
+import type { AskFrame } from './asked-question.ts';
+import { Questions } from './questions.ts';
+
+const at: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
+const ids = countedIds();
+let calls = 0;
+
+const frame = (more: Partial<AskFrame> = {}): AskFrame => ({
+  ...{ type: 'question.ask', callId: `c${(calls += 1)}`, key: `k${calls}`, toolCallId: `t${calls}`, kind: 'call' },
+  ...{ toolName: 'files__write', fingerprint: 'f1', askedBy: { extension: 'approval' }, args: { path: '/a' } },
+  ...{ reason: 'It writes.', expiresInMs: 3_600_000 },
+  ...more,
+});
+
+/** Opens a node. Without nodes, it is the only one, as with files. */
+async function node(store: QuestionStore, owns?: () => boolean) {
+  const said: ToAgent[] = [];
+  const reports: string[] = [];
+  const questions = new Questions({
+    ...{ clock: manualClock(), ids, store, requests: await store.list(), maskFor: () => (text) => text },
+    say: (_, message) => void said.push(message),
+    tell: () => undefined,
+    report: (_level, name, message) => void reports.push(`${name} ${message}`),
+    events: { decided: () => undefined, waitsChanged: () => undefined },
+    ...(owns && { nodes: { isOwned: owns, list: () => store.list() } }),
+  });
+  /** Asks, and returns the outcome; undefined if a person has to answer. */
+  const ask = async (more: Partial<AskFrame> = {}, whose: AgentAddress = at, event = 'e1') => {
+    const asked = frame(more);
+    questions.ask(whose, fakeEvent('go', { id: event }), asked);
+    await settle();
+    const end = said.find((each) => each.type === 'question.ended' && each.callId === asked.callId);
+    return end?.type === 'question.ended' && end.outcome.status === 'answered' ? end.outcome.answer : undefined;
+  };
+  /** Asks, and lets a person allow the call for always. Returns the id. */
+  const allow = async (always: 'tool' | 'arguments', more: Partial<AskFrame> = {}, args?: JsonObject) => {
+    await ask(more);
+    const id = questions.pending().at(-1)?.id ?? '';
+    await questions.answer({ id, decision: 'approved', by: 'ann', always, ...(args && { args }) });
+    questions.taken(at, id);
+    questions.turnFinished(at, { event: fakeEvent('go', { id: 'e1' }) });
+    await settle();
+    return id;
+  };
+  return { questions, ask, allow, said, reports };
+}
+
+const settle = async () => {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
+};
+
+const memory = () => memoryQuestions(new MemorySwarm());
+
+describe('an answer for always', () => {
+  test('F-13 answers later questions about the tool in its conversation, also after a restart, and says so in the log', async () => {
+    const store = memory();
+    const { ask, allow, questions, reports } = await node(store);
+    const id = await allow('tool');
+    expect(await ask({ args: { path: '/other' } }, at, 'e2')).toEqual({
+      id,
+      decision: 'approved',
+      by: 'ann',
+      grant: id,
+    });
+    expect(questions.pending()).toEqual([]);
+    expect(reports.at(-1)).toBe(`approval.granted files__write: always allowed by ann in ${id}.`);
+    const again = await node(store);
+    again.questions.dropUnless(() => false);
+    await settle();
+    expect(await again.ask({}, at, 'e3')).toMatchObject({ grant: id });
+    expect(again.questions.grants.list()).toMatchObject([{ id, always: 'tool', by: 'ann', toolName: 'files__write' }]);
+  });
+
+  test.each<[string, Partial<AskFrame>, AgentAddress]>([
+    ['another conversation', {}, { ...at, instanceKey: 'other' }],
+    ['another agent', {}, { ...at, agentName: 'writer' }],
+    ['another tool', { toolName: 'files__delete' }, at],
+    ['another layer', { askedBy: { extension: 'guard' } }, at],
+    ['a server that was renamed', { askedBy: { extension: 'approval', server: 'docs' } }, at],
+    ['a tool that has changed', { fingerprint: 'f2' }, at],
+    ['a tool without a fingerprint', { fingerprint: undefined as never }, at],
+    ['a changeset', { kind: 'change' }, at],
+  ])('F-13 never leaks: %s asks again', async (_, more, whose) => {
+    const { ask, allow } = await node(memory());
+    await allow('tool');
+    expect(await ask(more, whose, 'e2')).toBeUndefined();
+    expect(await ask({}, at, 'e2')).toBeDefined();
+  });
+
+  test('F-13 for arguments is valid for exactly these, or for those that the person edited', async () => {
+    const { ask, allow, questions } = await node(memory());
+    const id = await allow('arguments');
+    expect(await ask({ args: { path: '/b' } }, at, 'e2')).toBeUndefined();
+    expect(await ask({}, at, 'e2')).toMatchObject({ grant: id });
+    const edited = await allow('arguments', { args: { path: '/c' } }, { path: '/mine' });
+    expect(await ask({ args: { path: '/c' } }, at, 'e3')).toBeUndefined();
+    expect(await ask({ args: { path: '/mine' } }, at, 'e3')).toMatchObject({ grant: edited });
+    expect(questions.grants.list().map(({ args }) => args)).toEqual([{ path: '/a' }, { path: '/mine' }]);
+  });
+
+  test('F-13 can be revoked, once, and ends with its conversation', async () => {
+    const store = memory();
+    const { ask, allow, questions } = await node(store);
+    const id = await allow('tool');
+    const revoked = questions.grants.revoke({ id, by: 'bob' });
+    // A question that is asked while the grant is being removed does not get it.
+    expect(await ask({}, at, 'e2')).toBeUndefined();
+    await revoked;
+    expect(await rejectionOf(questions.grants.revoke({ id, by: 'bob' }))).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
+    await allow('tool', { toolName: 'files__delete' });
+    await questions.grants.end({ ...at, instanceKey: 'other' });
+    expect(questions.grants.list()).toHaveLength(1);
+    await questions.grants.end(at);
+    expect([questions.grants.list(), (await store.list()).filter(({ answer }) => answer)]).toEqual([[], []]);
+  });
+
+  test(`F-13 is one of at most ${MOST_GRANTS} of a conversation, which count as no open questions`, async () => {
+    const { allow, questions, ask } = await node(memory());
+    for (let number = 0; number < MOST_GRANTS; number += 1) await allow('arguments', { args: { number } });
+    await ask({ args: { more: true } }, at, 'e2');
+    const [{ id } = { id: '' }] = questions.pending();
+    const reply = { id, decision: 'approved', by: 'ann' } as const;
+    const refused = await rejectionOf(questions.answer({ ...reply, always: 'tool' }));
+    expect(refused).toMatchObject({ code: 'E_QUESTION_REPLY', message: expect.stringContaining('64 answers') });
+    await questions.answer(reply);
+  });
+
+  test('F-13 S-03 given at one node is used at another, and revoked at one it is used at none, even before they heard of it', async () => {
+    const store = memory();
+    let owner = 'b';
+    const a = await node(store, () => owner === 'a');
+    const b = await node(store, () => owner === 'b');
+    await b.ask();
+    const id = a.questions.pending()[0]?.id ?? '';
+    await a.questions.answer({ id, decision: 'approved', by: 'ann', always: 'tool' });
+    b.questions.taken(at, id);
+    await settle();
+    expect(await b.ask({}, at, 'e2')).toMatchObject({ grant: id });
+    owner = 'a';
+    b.questions.moved(at);
+    expect(await a.ask({}, at, 'e3')).toMatchObject({ grant: id });
+    // A node that hears nothing of changes.
+    const deaf = await node({ ...store, onChange: () => () => undefined }, () => owner === 'deaf');
+    owner = 'deaf';
+    await b.questions.grants.revoke({ id, by: 'bob' });
+    expect(deaf.questions.grants.list()).toHaveLength(1);
+    expect(await deaf.ask({}, at, 'e4')).toBeUndefined();
+    expect([a, b, deaf].map(({ questions }) => questions.grants.list())).toEqual([[], [], []]);
+  });
+});
