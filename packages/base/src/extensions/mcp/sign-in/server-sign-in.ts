@@ -140,7 +140,7 @@ export class ServerSignIn {
     needsMoreScopes: boolean,
     wasSignedIn = known.tokens !== undefined,
   ): McpFailure {
-    this.#file.write({ ...known, demand });
+    if (!Bun.deepEquals(known.demand, demand)) this.#file.write({ ...known, demand });
     if (needsMoreScopes) return new McpFailure('sign-in', `it demands more scopes: ${demand.scope ?? ''}.`);
     return new McpFailure('sign-in', wasSignedIn ? 'the sign-in has expired.' : 'nobody has signed in.');
   }

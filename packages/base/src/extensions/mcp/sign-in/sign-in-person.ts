@@ -43,9 +43,18 @@ export async function signInPerson(deps: PersonDeps): Promise<SignInStatus> {
     if (GoondanError.is(error)) throw error;
     const { clientSecret = '', privateKey = '' } = target.oauth;
     const message = hide(error instanceof Error ? error.message : String(error), [clientSecret, privateKey]);
-    throw failed(name, cleanText(message, 1_000), error);
+    const isOther = sdk.AuthorizationServerMismatchError.isInstance(error);
+    throw failed(
+      name,
+      cleanText(message, 1_000),
+      error,
+      isOther ? `${anotherServer} \`gdn mcp logout ${name}\`.` : again,
+    );
   }
 }
+
+const again = 'Correct the cause, and run the command again.';
+const anotherServer = 'If the server really has another authorization server now, first run';
 
 async function obtain(sdk: Sdk, deps: PersonDeps, known: SignIn, demand: Demand): Promise<SignIn> {
   const { target, scopes = [], show, signal } = deps;
@@ -63,7 +72,12 @@ async function obtain(sdk: Sdk, deps: PersonDeps, known: SignIn, demand: Demand)
       save: (changed) => {
         signedIn = { ...changed, receivedAt: Date.now() };
       },
-      open: (address) => show(address.href),
+      open(address) {
+        if (url.startsWith('https:') && address.protocol !== 'https:') {
+          throw new Error(`the address of the sign-in, ${address.origin}, is not an https address`);
+        }
+        show(address.href);
+      },
       ...(listener === undefined ? {} : { person: { redirectUrl: listener.redirectUrl, state } }),
     });
     const scope = sdk.computeScopeUnion(
@@ -205,10 +219,10 @@ function readOrNothing(file: SignInFile): SignIn {
   }
 }
 
-function failed(name: string, problem: string, cause?: unknown): GoondanError {
+function failed(name: string, problem: string, cause?: unknown, suggestion = again): GoondanError {
   const text = /[.!?]$/.test(problem) ? problem : `${problem}.`;
   return new GoondanError('E_MCP_SIGN_IN', `Signing in to MCP server "${name}" failed: ${text}`, {
-    suggestion: 'Correct the cause, and run the command again.',
+    suggestion,
     ...(cause === undefined ? {} : { cause }),
   });
 }

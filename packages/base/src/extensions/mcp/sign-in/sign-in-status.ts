@@ -2,6 +2,7 @@
 import type { SignIn } from './sign-in-file.ts';
 
 export interface SignInStatus {
+  /** False if nobody has signed in, or if the access has ended and cannot be renewed. */
   readonly signedIn: boolean;
   /** The issuer of the authorization server that gave the tokens. */
   readonly issuer?: string;
@@ -14,17 +15,17 @@ export interface SignInStatus {
   readonly demanded?: readonly string[];
 }
 
-export function describeSignIn({ tokens, receivedAt, demand }: SignIn): SignInStatus {
-  const expiresAt =
-    tokens?.expires_in === undefined || receivedAt === undefined
-      ? undefined
-      : new Date(receivedAt + tokens.expires_in * 1_000).toISOString();
+export function describeSignIn({ tokens, receivedAt, demand }: SignIn, now = Date.now()): SignInStatus {
+  const expiry =
+    tokens?.expires_in === undefined || receivedAt === undefined ? undefined : receivedAt + tokens.expires_in * 1_000;
+  const renewable = tokens?.refresh_token !== undefined;
+  const hasEnded = expiry !== undefined && expiry <= now && !renewable;
   return {
-    signedIn: tokens !== undefined,
+    signedIn: tokens !== undefined && !hasEnded,
     ...(tokens?.issuer === undefined ? {} : { issuer: tokens.issuer }),
     scopes: toList(tokens?.scope),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    renewable: tokens?.refresh_token !== undefined,
+    ...(expiry === undefined ? {} : { expiresAt: new Date(expiry).toISOString() }),
+    renewable,
     ...(demand === undefined ? {} : { demanded: toList(demand.scope) }),
   };
 }

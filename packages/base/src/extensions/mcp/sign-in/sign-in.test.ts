@@ -1,6 +1,6 @@
 // Tests the sign-in of an agent and of a person against a server of this process.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
@@ -113,6 +113,19 @@ describe('an agent whose server needs a sign-in', () => {
     await signInAsPerson(here());
     expect(await call(agent, 'look')).toContain('look with ***');
     expect(server.count('/register')).toBe(1);
+  });
+
+  test('N-01 does not use a file that is damaged or readable for others, until a person signs in again', async () => {
+    await signInAsPerson(here());
+    const agent = await start();
+    await call(agent, 'look');
+    const { path } = (await fileOf()).place;
+    for (const spoil of [() => chmodSync(path, 0o644), () => writeFileSync(path, '{"version":1')]) {
+      spoil();
+      expect(await call(agent, 'look')).toContain('E_MCP_TOKENS');
+      await signInAsPerson(here());
+      expect(await call(agent, 'look')).toContain('look with ***');
+    }
   });
 
   test('N-01 a failing authorization server does not end the sign-in', async () => {
@@ -308,7 +321,10 @@ describe('a person', () => {
             Response.json({ resource: server.url, authorization_servers: [thief.origin] }),
         },
       });
-      expect(signInAsPerson(here({ oauth, environment }))).rejects.toThrow('Authorization server mismatch');
+      expect(signInAsPerson(here({ oauth, environment }))).rejects.toMatchObject({
+        message: expect.stringContaining('Authorization server mismatch'),
+        suggestion: expect.stringContaining('`gdn mcp logout server`'),
+      });
       const issuer = { ...oauth, issuer: 'https://right.example' };
       expect(signInAsPerson(here({ oauth: issuer, environment }))).rejects.toThrow('Authorization server mismatch');
       expect([thief.count('/token'), thief.count('/authorize')]).toEqual([0, 0]);
@@ -339,5 +355,9 @@ describe('a person', () => {
     expect(given).rejects.toThrow('gone');
     expect((await fileOf()).read()).toEqual(before);
     expect(describeSignIn(before)).toMatchObject({ signedIn: true, renewable: true });
+    const { refresh_token: _, ...access } = before.tokens ?? { access_token: '', token_type: '' };
+    const later = Date.now() + 3_600_000;
+    expect(describeSignIn({ ...before, tokens: access }, later)).toMatchObject({ signedIn: false, renewable: false });
+    expect(describeSignIn(before, later)).toMatchObject({ signedIn: true, renewable: true });
   });
 });
