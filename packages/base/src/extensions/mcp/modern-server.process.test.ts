@@ -27,8 +27,8 @@ afterEach(async () => {
   place[Symbol.dispose]();
 });
 
-/** Serves all tools in `tools`, at a fixed address. `asks`: the request that each call makes to the client. */
-function serve(port = 0, asks?: string) {
+/** Serves all tools in `tools`, at a fixed address. `result`: the result of every call, in place of the server's. */
+function serve(port = 0, result?: JsonObject) {
   const seen: string[] = [];
   const bodies: string[] = [];
   const handler = createMcpHandler(
@@ -55,9 +55,7 @@ function serve(port = 0, asks?: string) {
       seen.push(request.headers.get('authorization') ?? '');
       const body = await request.clone().text();
       bodies.push(body);
-      if (asks !== undefined && body.includes('tools/call')) {
-        const params = asks === 'roots/list' ? {} : { messages: [], maxTokens: 1 };
-        const result = { resultType: 'input_required', inputRequests: { it: { method: asks, params } } };
+      if (result !== undefined && body.includes('tools/call')) {
         // The cast is safe: the client is ours.
         return Response.json({ jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result });
       }
@@ -113,13 +111,20 @@ describe('a server of 2026 over HTTP', () => {
 
   test('N-01 sampling and roots are refused with a code', async () => {
     for (const method of ['sampling/createMessage', 'roots/list']) {
-      site = serve(0, method);
+      const params = method === 'roots/list' ? {} : { messages: [], maxTokens: 1 };
+      site = serve(0, { resultType: 'input_required', inputRequests: { it: { method, params } } });
       await start({ transport: { type: 'http', url: site.url } });
       const refused = `MCP server "server": it asked for ${method}, which servers do not get.`;
       expect(await call('look')).toMatchObject({ code: 'E_MCP_UNSUPPORTED', message: refused });
       await agent.close();
       await site.stop();
     }
+  });
+
+  test('N-01 a result without a type is complete', async () => {
+    site = serve(0, { content: [{ type: 'text', text: 'no type' }] });
+    await start({ transport: { type: 'http', url: site.url } });
+    expect(await call('look')).toBe('no type');
   });
 
   test('R-08 a call carries its trace, and other requests do not', async () => {

@@ -10,6 +10,7 @@ import type {
   ServerAbilities,
   ToolReply,
 } from './mcp-client.ts';
+import { completeResults } from './complete-results.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { ServerProcess } from './server-process.ts';
@@ -62,7 +63,9 @@ class SupervisedClient implements McpClient {
         // Each attempt uses a new SDK client. After a transport failed to start, an SDK client keeps it and rejects the
         // next transport.
         this.#client = this.#newClient(target.protocol);
-        return this.#client.connect(this.#openTransport(target), toRequest(options));
+        const client = this.#client;
+        const transport = completeResults(this.#openTransport(target), () => client.getProtocolEra() === 'modern');
+        return client.connect(transport, toRequest(options));
       });
     } catch (error) {
       // Waits for the process to exit, because its last output explains the failure and is complete only then.
