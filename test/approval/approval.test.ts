@@ -17,6 +17,8 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 import { testInProof } from '../samples.ts';
+import { openQuestions } from '@goondan/runtime/internal';
+import { samples } from '../samples.ts';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
@@ -310,6 +312,58 @@ describe('in between', () => {
     const control = await start();
     await control.ask({ id: 'e1' });
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a pen' } }]);
+  });
+
+  test('N-01 a question is answered from disk while nothing runs, and the next start uses the answer', async () => {
+    const first = await startElsewhere();
+    await first.control.deliver({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(first.control);
+    const stopped = { ...place(), swarm: 'approval', warn: () => undefined };
+    // While a swarm runs, its control socket is the way.
+    expect(await rejectionOf(openQuestions(stopped))).toMatchObject({ code: 'E_SWARM_RUNNING' });
+    await first.kill();
+    const desk = await openQuestions(stopped);
+    expect(await desk.questions()).toEqual([question as QuestionSummary]);
+    // No swarm can start meanwhile.
+    expect(await rejectionOf(startSwarm(planIn(folder)))).toMatchObject({ code: 'E_SWARM_RUNNING' });
+    const reply = { id: question?.id ?? '', decision: 'approved', by: 'ann', via: 'disk', always: 'tool' } as const;
+    await desk.answer({ ...reply, digest: question?.digest ?? '', args: { what: 'a pen' } });
+    expect(await rejectionOf(desk.answer(reply))).toMatchObject({ code: 'E_QUESTION_ENDED' });
+    await desk.close();
+    const control = await start();
+    await control.ask({ id: 'e1' });
+    await control.ask({ input: 'put a cup' });
+    expect(runs().map(({ input }) => input)).toEqual([{ what: 'a pen' }, { what: 'a cup' }]);
+  });
+
+  test('N-01 a kill -9 while an answer is written from disk loses nothing: the question is open or answered, once', async () => {
+    const first = await startElsewhere();
+    await first.control.deliver({ id: 'e1', input: 'put a book' });
+    const [question] = await asked(first.control);
+    await first.kill();
+    const stopped = { ...place(), swarm: 'approval', warn: () => undefined };
+    const ends = new Set<string>();
+    for (let round = 0; round < samples(40) && !ends.has('answered'); round += 1) {
+      const script = join(import.meta.dir, 'answer-process.ts');
+      const child = Bun.spawn([process.execPath, script, stopped.stateRoot, stopped.workspaceId], { stdout: 'pipe' });
+      await child.stdout.getReader().read();
+      // The write takes less than a millisecond or two.
+      const killAt = performance.now() + (round % 8) / 4;
+      while (performance.now() < killAt);
+      child.kill('SIGKILL');
+      await child.exited;
+      const desk = await openQuestions(stopped);
+      const open = await desk.questions();
+      await desk.close();
+      if (open.length > 0) expect(open).toEqual([question as QuestionSummary]);
+      ends.add(open.length > 0 ? 'open' : 'answered');
+    }
+    const desk = await openQuestions(stopped);
+    for (const { id } of await desk.questions()) await desk.answer({ id, decision: 'approved', by: 'ann' });
+    await desk.close();
+    const control = await start();
+    expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
+    expect(runs()).toHaveLength(1);
   });
 
   test('the swarm is stopped more often than an event may crash: it does not wait for the person, and continues later', async () => {

@@ -17,5 +17,6 @@ export { migrate, readVersion } from './schema/migrate.ts';
 export { SCHEMA_VERSION } from './schema/migrations.ts';
 export { openSwarms } from './store/directory.ts';
 export { importFiles, type ImportedFiles, type ImportOptions, type ImportResult } from './store/import-files.ts';
+export { openPostgresQuestions } from './store/open-questions.ts';
 export { openPostgresReader, openPostgresSwarms, readersOf } from './store/open-reader.ts';
 export { channelOf } from './store/wake-channel.ts';

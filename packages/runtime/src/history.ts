@@ -22,6 +22,7 @@ export { replayRecording } from './replay-recording.ts';
 export { openStoreReader } from './store/files/open-store-reader.ts';
 export type { Answers, LeftAnswer } from './store/answers.ts';
 export type { QuestionStore } from './store/question-store.ts';
+export { type StoredQuestions, storedQuestions } from './store/stored-questions.ts';
 export type {
   BundleOfNode,
   ClusterNode,

@@ -50,6 +50,7 @@ export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { inspectAgent } from './orchestrator/lone/inspect-agent.ts';
 export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
+export { openQuestions } from './orchestrator/open-questions.ts';
 export {
   compactStoppedSwarm,
   deleteStoppedInstance,

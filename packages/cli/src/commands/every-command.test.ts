@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
   ['status', bundle, 0, 'host', ''],
   ['ls', '', 0, 'running (', ''],
   ['approve', bundle, 0, 'Nothing is waiting for approval.\n', ''],
-  ['deny', `nothing ${bundle}`, 3, '', 'E_APPROVAL_UNKNOWN: '],
+  ['deny', `nothing ${bundle}`, 3, '', 'E_QUESTION_UNKNOWN: '],
   ['cancel', bundle, 0, 'No such turn is running or waiting.\n', ''],
   ['changes list', bundle, 0, 'There are no changesets.\n', ''],
   ['changes show', `nothing ${bundle}`, 3, '', 'E_CHANGESET_UNKNOWN: '],

@@ -10,6 +10,8 @@ import { Questions } from '../../../runtime/src/orchestrator/questions/questions
 import { systemClock } from '../../../runtime/src/ports/clock.ts';
 import { randomIds } from '../../../runtime/src/ports/ids.ts';
 import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
+import { rejectionOf } from '../../../runtime/src/workspace/simulation/rejection-of.ts';
+import { openPostgresQuestions } from './open-questions.ts';
 import { PostgresQuestions } from './questions.ts';
 
 const made = await makeTestDatabase();
@@ -132,6 +134,25 @@ test('F-13 S-03 an answer for always is told to the other node, and a revoked on
   door.close();
   await one.close();
   await two.close();
+});
+
+test('N-01 a question is answered from the store without a node, and a node that runs hears of it', async () => {
+  const swarm = `swarm ${++swarms}`;
+  const node = await PostgresQuestions.open(contextOf(swarm), { scanMs: 20 });
+  await node.put({ ...record('a', 'why'), expiresAt: '9999-01-01T00:00:00.000Z' });
+  const told: string[] = [];
+  node.onChange((id, kept) => void told.push(`${id} ${kept?.answer?.by}`));
+  const opened = await openPostgresQuestions({ address: made.address, swarm });
+  expect((await opened.questions()).map(({ id }) => id)).toEqual(['a']);
+  await opened.answer({ id: 'a', decision: 'approved', by: 'ann', via: 'disk', always: 'tool' });
+  const twice = await rejectionOf(opened.answer({ id: 'a', decision: 'denied', by: 'bob' }));
+  expect(twice).toMatchObject({ code: 'E_QUESTION_ENDED' });
+  await until(() => told.length === 1);
+  expect([told, (await opened.grants()).map(({ by }) => by)]).toEqual([['a ann'], ['ann']]);
+  await opened.revoke({ id: 'a', by: 'ann' });
+  expect(await node.list()).toEqual([]);
+  await opened.close();
+  await node.close();
 });
 
 function record(id: string, reason: string): QuestionRecord {

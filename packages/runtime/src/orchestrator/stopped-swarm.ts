@@ -2,11 +2,6 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
-import { systemProcesses } from '../ports/processes.ts';
-import { toAgentAddress } from '../control/instance-address.ts';
-import { isGrant } from '../questions/grant-summary.ts';
-import { QuestionFile } from '../workspace/questions/question-file.ts';
-import { isSameAddress } from './address/address-key.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { readBackup, type RestoredFiles, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
@@ -14,6 +9,7 @@ import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts'
 import { type ExportedLog, exportLog } from '../store/export/export-instance.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import { openExport, refuseUnused, type SwarmExport } from '../store/files/open-export.ts';
+import { endStoredGrants, type StoredFileOptions } from '../store/files/stored-file-questions.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
 import type { BackupManifest } from '../workspace/backup/manifest.ts';
 import type { RestoreOptions } from '../workspace/backup/restore-workspace.ts';
@@ -43,22 +39,11 @@ export function deleteStoppedInstance(
   at: AgentAddress,
   options: DeleteOptions = {},
 ): Promise<DeletedInstance> {
-  return withStoppedWorkspace(place, async (admin) => {
-    await endStoppedGrants(place, at);
+  return withStoppedWorkspace(place, async (admin, stored) => {
+    // First, so that the next conversation with this key has none, even after a crash in between.
+    await endStoredGrants(stored, at);
     return admin.delete(at, options);
   });
-}
-
-/** Removes the answers for always first, so that the next conversation with this key has none. */
-async function endStoppedGrants({ stateRoot, workspaceId, warn = () => undefined }: StoppedSwarm, at: AgentAddress) {
-  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
-  const file = await QuestionFile.open(ports, { stateRoot, workspaceId });
-  try {
-    for (const record of await file.list())
-      if (isGrant(record) && isSameAddress(toAgentAddress(record), at)) await file.remove(record.id);
-  } finally {
-    await file.close();
-  }
 }
 
 /**
@@ -142,15 +127,15 @@ export async function exportStoppedSwarm<Value>(
 /** Administers the workspace while no swarm can start. **Errors** — `E_SWARM_RUNNING`; those of `action`. */
 function withStoppedWorkspace<Value>(
   stopped: StoppedSwarm,
-  action: (admin: InstanceAdmin) => Promise<Value>,
+  action: (admin: InstanceAdmin, stored: StoredFileOptions) => Promise<Value>,
 ): Promise<Value> {
   const { stateRoot, workspaceId, warn } = stopped;
   return ownStopped(stopped, async (placement) => {
-    const place = { stateRoot, workspaceId, ...(warn && { warn }) };
-    const { admin, close } = await openAdmin({ ...place, fence: () => placement.check() });
+    const place = { stateRoot, workspaceId, ...(warn && { warn }), fence: () => placement.check() };
+    const { admin, close } = await openAdmin(place);
     try {
       await admin.sweep();
-      return await action(admin);
+      return await action(admin, place);
     } finally {
       await close();
     }
@@ -164,15 +149,26 @@ function withStoppedWorkspace<Value>(
  * **Errors** — `E_SWARM_RUNNING`; those of `action`.
  */
 async function ownStopped<Value>(
-  { swarm, flock = true, ...place }: StoppedSwarm,
+  stopped: StoppedSwarm,
   action: (placement: FilePlacement) => Promise<Value>,
 ): Promise<Value> {
+  const placement = await holdStopped(stopped);
+  try {
+    return await action(placement);
+  } finally {
+    await placement.leave();
+  }
+}
+
+/** Owns the workspace until `leave` of the result. **Errors** — `E_SWARM_RUNNING`. */
+export async function holdStopped({ swarm, flock = true, ...place }: StoppedSwarm): Promise<FilePlacement> {
   const run = { swarm, runTag: newTag(RUN_VARIABLE) };
   const placement = await joinFiles({ ...place, ...(flock ? {} : { flock }) }, run);
   try {
     await endLeftovers(placement.broken, systemClock);
-    return await action(placement);
-  } finally {
+    return placement;
+  } catch (error) {
     await placement.leave();
+    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { digestJson } from '../../json/digest-json.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
-import { isAnsweredWith } from './asked-question.ts';
+import { isAnsweredWith } from '../../questions/same-raise.ts';
 
 const record = (id: string, to: number, more: Partial<QuestionRecord> = {}): QuestionRecord => ({
   ...{ id, agent: 'coder', instanceKey: 'one', eventId: 'e', traceId: 't', key: '0/model', toolCallId: '0/model' },

@@ -107,12 +107,6 @@ export function approvalOf(
   return record.digest === digestJson(args) ? defined({ by: record.answer.by }) : undefined;
 }
 
-/** Returns true if the answer to `answered` is also that of `other`: both ask for the same raise of the same budget. */
-export function isAnsweredWith(other: QuestionRecord, answered: QuestionRecord): boolean {
-  const isBudget = answered.kind === 'budget' && other.kind === 'budget';
-  return isBudget && other.id !== answered.id && other.answer === undefined && other.digest === answered.digest;
-}
-
 function wrong(problem: string): FrameError {
   return { code: 'E_APPROVAL_REQUEST', message: `A question to a person: ${problem}.` };
 }

@@ -33,17 +33,11 @@ import {
   type QuestionSummary,
   summaryOf,
 } from '../../questions/question-record.ts';
+import { isAnsweredWith } from '../../questions/same-raise.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
 import type { AgentFrame, FinishedTurn, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
-import {
-  approvalOf,
-  isAnsweredWith,
-  type AskFrame,
-  findRoomProblem,
-  isSameQuestion,
-  newRecord,
-} from './asked-question.ts';
+import { approvalOf, type AskFrame, findRoomProblem, isSameQuestion, newRecord } from './asked-question.ts';
 import { QuestionBook } from './question-book.ts';
 import { Grants } from './grants.ts';
 import { endOf, type Entry, isNoGrant, isUnanswered, noticeOf, outcomeOf, storedEntry } from './question-entry.ts';
