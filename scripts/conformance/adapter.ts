@@ -1,5 +1,5 @@
 /**
- * The client that the official suite starts, with the address of its server as the last argument. It is no client of its
+ * The client that the official suite starts, with the address of its server as the last argument. It is not a client of its
  * own: it serves a bundle with the extension `mcp`, sends input to its agent, and plays the person at the browser when the
  * agent needs a sign-in. Everything goes through the commands that users have: `gdn run`, `gdn send` and `gdn mcp login`.
  */

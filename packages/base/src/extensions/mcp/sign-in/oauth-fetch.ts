@@ -78,7 +78,7 @@ function secretsOf({ body, headers }: RequestInit): string[] {
   return [...values, ...authorization];
 }
 
-/** Replaces secrets in a text. Short values are no secrets. */
+/** Replaces secrets in a text. Short values are not secrets. */
 export function hide(text: string, secrets: readonly string[]): string {
   return secrets
     .filter(({ length }) => length >= 8)

@@ -37,7 +37,7 @@ export function checkOauth(value: JsonValue, refuse: (problem: string) => Error)
   if (wrong !== undefined) throw refuse(`.oauth.${wrong} must be a text`);
   const open = secrets.find((key) => value[key] !== undefined && !isVariable(value[key]));
   if (open !== undefined)
-    throw refuse(`.oauth.${open} must be a variable, such as \${CLIENT_SECRET}: a file is no place for it`);
+    throw refuse(`.oauth.${open} must be a variable, such as \${CLIENT_SECRET}: secrets are not written into the file`);
   const { scopes, callbackPort, grant } = value;
   const isList = Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string' && /^\S+$/.test(scope));
   if (scopes !== undefined && !isList) throw refuse('.oauth.scopes must be a list of scopes');
