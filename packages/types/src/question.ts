@@ -16,6 +16,11 @@ export interface PersonRequest {
   server?: string;
   /** The time after which the question, or an answer that was not used yet, expires. At most 30 days; 24 hours when absent. */
   expiresInMs?: number;
+  /**
+   * Withdraws the question, because no answer is needed any more: the page has reported its end, for example. `ask` then
+   * rejects with the reason of the signal, and nothing is recorded.
+   */
+  signal?: AbortSignal;
 }
 
 export interface PersonReply {

@@ -45,6 +45,23 @@ describe('a tool that asks a person', () => {
     expect(approver.given.size).toBe(0);
   });
 
+  test('N-04 withdraws a question that needs no answer any more, and goes on', async () => {
+    const approver = silentApprover();
+    const finished = new AbortController();
+    const agent = await start(
+      asking(async (person) => {
+        const question = person.ask({ ...request, signal: finished.signal });
+        return { output: String(await question.catch((error: unknown) => error)) };
+      }),
+      { approver },
+    );
+    const turn = agent.say('go');
+    const asked = await approver.asked;
+    finished.abort('The page is finished.');
+    expect((await turn).text).toBe('The page is finished. ');
+    expect(asked.aborted).toBe(true);
+  });
+
   test.each([
     ['denied', 'declined'],
     ['expired', 'expired'],

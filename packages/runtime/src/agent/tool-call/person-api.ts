@@ -33,6 +33,7 @@ async function ask(
   const key = turn.effects.nextKey(`${call.key}/person`, 'approval');
   const subject = readSubject(request);
   const asking = readAsking(extension, request.server);
+  const withdrawn = request.signal === undefined ? [] : [request.signal];
   const { activity, approver } = turn.agent;
   // People have limits of their own, so the tool's deadline is paused.
   deadline.pause();
@@ -43,7 +44,7 @@ async function ask(
       ...asking,
       args: {},
       // Aborts also when the call is over, because a handler may return without waiting for its questions.
-      signal: AbortSignal.any([signal, call.approvals.signal]),
+      signal: AbortSignal.any([signal, call.approvals.signal, ...withdrawn]),
       resting: (wait) => {
         const rest = () => activity.question(wait);
         return mayRepeat ? activity.aside(rest) : rest();
