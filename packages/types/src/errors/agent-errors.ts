@@ -105,6 +105,10 @@ export const agentErrors = {
     suggestion:
       'Check the command or the URL of the server; `gdn logs --level debug` shows its output. The agent reconnects by itself, and with the next call.',
   },
+  E_MCP_DECLINED: {
+    meaning: 'A call needs a page that a person must open, and the person declined, or did not answer in time.',
+    suggestion: 'Ask the person why, or do without the call.',
+  },
   E_MCP_EXISTS: {
     meaning: 'The `.mcp.json` of the bundle already has a server with that name.',
     suggestion: 'Choose another name, or overwrite the server with `--force`.',
@@ -117,6 +121,12 @@ export const agentErrors = {
     meaning: 'The swarm already keeps as many MCP connections as `policy.maxKept` allows.',
     suggestion:
       'Raise `policy.maxKept` of the swarm, share a connection with `scope: agent`, or delete conversations that are no longer needed. The conversation then gets its connection in one of its next turns.',
+  },
+  E_MCP_QUESTION: {
+    meaning:
+      'An MCP server asked a person in a way that is not allowed: outside of a call, while several calls were open, too often, or with a form or a page that people cannot be shown.',
+    suggestion:
+      'Read the message. If several calls were open, make them one after the other, or connect the server over HTTP. Tell the author of the server about anything else.',
   },
   E_MCP_SIGN_IN: {
     meaning: 'An MCP server needs a person to sign in, or signing in failed.',

@@ -2,12 +2,14 @@
  * One caller of a keeper: an agent process at its end of the socket. Its open requests end with it, and are cancelled at
  * the server. A caller that sends too much, or something else than requests, is cut off; other callers do not notice.
  */
-import { GoondanError, type JsonObject } from '@goondan/types';
+import type { JsonObject } from '@goondan/types';
+import { CallerQuestions } from './caller-questions.ts';
 import { FrameSocket } from './frame-socket.ts';
+import { describeFailure } from './kept-failure.ts';
 import { type KeptRequest, readFromCaller, tooLong } from './kept-frames.ts';
 import type { KeptServer } from './kept-server.ts';
 import type { LastWords } from './mcp-client.ts';
-import { McpFailure } from './mcp-failure.ts';
+import type { AnswerQuestion } from './server-question.ts';
 
 /** The maximum number of requests of one caller that are open at a time. */
 export const MOST_OPEN = 256;
@@ -21,6 +23,7 @@ export interface CallerDeps {
 export class Caller {
   readonly frames: FrameSocket;
   readonly #open = new Map<number, AbortController>();
+  readonly #questions = new CallerQuestions((frame) => this.frames.send(frame));
   #isConnected = false;
 
   constructor(
@@ -32,6 +35,7 @@ export class Caller {
         const read = readFromCaller(frame);
         if (read === undefined) return this.frames.cutOff('it sent a message that is no request');
         if ('cancel' in read) this.#cancel(read.cancel);
+        else if ('answer' in read) this.#questions.take(read);
         else this.#begin(read);
       },
       onClosed: (problem) => {
@@ -64,13 +68,15 @@ export class Caller {
   }
 
   async #answer(request: KeptRequest, signal: AbortSignal): Promise<void> {
-    const { id, timeoutMs, traceparent, wantsProgress } = request;
+    const { id, timeoutMs, traceparent, wantsProgress, takesQuestions } = request;
     const onProgress = (progress: string) => this.frames.send({ id, progress });
+    const onQuestion: AnswerQuestion = (question, withdrawn) => this.#questions.ask(id, question, withdrawn);
     try {
       const value = await this.deps.server.run(request, {
         timeoutMs,
         signal,
         ...(wantsProgress ? { onProgress } : {}),
+        ...(takesQuestions ? { onQuestion } : {}),
         ...(traceparent === undefined ? {} : { traceparent }),
       });
       if (request.method === 'connect') this.#isConnected = true;
@@ -88,12 +94,6 @@ export class Caller {
   #leave(): void {
     for (const controller of this.#open.values()) controller.abort(new Error('the caller is gone'));
   }
-}
-
-function describeFailure(error: unknown): JsonObject {
-  if (error instanceof McpFailure) return { kind: error.kind, message: error.message };
-  if (GoondanError.is(error)) return { code: error.code, message: error.message };
-  return { kind: 'broken', message: error instanceof Error ? error.message : String(error) };
 }
 
 function toJson({ exit, lines }: LastWords): JsonObject {

@@ -11,6 +11,7 @@
  * 6. After `close` nothing is started.
  */
 import { GoondanError } from '@goondan/types';
+import { cleanText } from '../../text/clean-text.ts';
 import type { Clock } from './clock.ts';
 import type { ClientEvents, LastWords, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
 import { McpFailure, toError } from './mcp-failure.ts';
@@ -193,6 +194,7 @@ export class Connection {
       onToolsChanged: () => this.#listAgain('the server says that its tools have changed.'),
       onClosed: () => this.#lose('the server closed the connection.'),
       onTrouble: (problem) => this.#examine(problem),
+      onRefused: (problem) => this.deps.logger.warn(`mcp.refused: a request of the server: ${cleanText(problem, 500)}`),
     };
   }
 

@@ -2,13 +2,14 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cleanup, ExtensionStatus, JsonObject } from '@goondan/types';
+import { type Cleanup, type ExtensionStatus, GoondanError, type JsonObject } from '@goondan/types';
 import { MOST_OPEN } from './caller.ts';
 import { systemClock } from './clock.ts';
 import { keep } from './keeper.ts';
 import { KeptClient } from './kept-client.ts';
 import { LONGEST_FRAME } from './kept-frames.ts';
 import { McpFailure } from './mcp-failure.ts';
+import type { AnswerQuestion } from './server-question.ts';
 import { isAlive, ServerPlace, until } from './testing/server-place.ts';
 
 setDefaultTimeout(60_000);
@@ -67,6 +68,7 @@ async function caller() {
     onToolsChanged: () => undefined,
     onClosed: () => closed.resolve(),
     onTrouble: () => undefined,
+    onRefused: () => undefined,
   });
   clients.push(client);
   await client.connect(unused, options);
@@ -103,6 +105,42 @@ describe('a keeper', () => {
     } finally {
       delete process.env[VARIABLE];
     }
+  });
+
+  test('N-04 a question of the server reaches the caller whose call asks, and its answer this call only', async () => {
+    const command = [process.execPath, join(import.meta.dir, 'testing', 'asking-server.ts')];
+    await start({ transport: { type: 'stdio', command, protocol: 'auto' } });
+    const callers = await Promise.all(['x', 'y'].map(async (label) => ({ label, ...(await caller()) })));
+    const asked: Record<string, string[]> = { x: [], y: [] };
+    const answers = callers.map(async ({ label, client }) => {
+      const onQuestion: AnswerQuestion = async ({ message }) => {
+        asked[label]?.push(message);
+        // Both calls are open while either is asked.
+        await Bun.sleep(50);
+        return { action: 'accept', content: { branch: `of ${label}` } };
+      };
+      return JSON.parse(textOf(await client.callTool('ask', { label }, { ...options, onQuestion }))) as JsonObject;
+    });
+    const one = (label: string) => ({ action: 'accept', content: { branch: `of ${label}` } });
+    expect(await Promise.all(answers)).toEqual(['x', 'y'].map((label) => ({ label, one: one(label) })));
+    expect(asked).toEqual({ x: ['Which branch for x?'], y: ['Which branch for y?'] });
+    const [{ client } = await caller()] = callers;
+    const nobody = async () => {
+      throw new GoondanError('E_APPROVAL_NOBODY', 'Nobody is here.');
+    };
+    const failed = client.callTool('ask', { label: 'x' }, { ...options, onQuestion: nobody });
+    expect(failed).rejects.toMatchObject({ code: 'E_APPROVAL_NOBODY' });
+    await failed.catch(() => undefined);
+    const cancel = new AbortController();
+    const withdrawn = Promise.withResolvers<void>();
+    const wait: AnswerQuestion = (_, signal) => {
+      signal.addEventListener('abort', () => withdrawn.resolve());
+      cancel.abort(new Error('cancelled'));
+      return new Promise(() => undefined);
+    };
+    const cancelled = client.callTool('ask', { label: 'x' }, { ...options, signal: cancel.signal, onQuestion: wait });
+    expect(cancelled).rejects.toThrow('cancelled');
+    await withdrawn.promise;
   });
 
   test('D-08 L-02 20 callers share one server: one cancels, one is killed, and the other 18 get their own answers and progress', async () => {

@@ -2,11 +2,13 @@
  * A client whose server runs in a keeper process, so that the server outlives the agent's process. Closing this client
  * leaves the server running. The keeper knows the address of the server, and reads it again with each `connect`.
  */
-import { type ErrorCode, GoondanError, isErrorCode, type JsonObject, type JsonValue } from '@goondan/types';
+import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
 import type { Clock } from './clock.ts';
 import { FrameSocket } from './frame-socket.ts';
+import { readFailure } from './kept-failure.ts';
 import { type KeptMethod, tooLong } from './kept-frames.ts';
+import { KeptQuestions } from './kept-questions.ts';
 import type {
   AskOptions,
   ClientEvents,
@@ -17,6 +19,7 @@ import type {
   ToolReply,
 } from './mcp-client.ts';
 import { McpFailure } from './mcp-failure.ts';
+import type { AnswerQuestion } from './server-question.ts';
 import type { ServerTarget } from './server-target.ts';
 
 /** The pause between two attempts to reach a keeper that has not started yet. */
@@ -26,12 +29,14 @@ interface Pending {
   readonly resolve: (value: JsonValue) => void;
   readonly reject: (reason: unknown) => void;
   readonly onProgress: ((said: string) => void) | undefined;
+  readonly onQuestion: AnswerQuestion | undefined;
   /** The failure if the keeper goes away before it has answered. */
   readonly lost: McpFailure['kind'];
 }
 
 export class KeptClient implements McpClient {
   readonly #pending = new Map<number, Pending>();
+  readonly #questions = new KeptQuestions();
   #frames: FrameSocket | undefined;
   #nextId = 1;
   /** The number of `connect` and `close` calls, by which an attempt notices that it is out of date. */
@@ -146,7 +151,7 @@ export class KeptClient implements McpClient {
   #ask(
     method: KeptMethod,
     about: { readonly name?: string; readonly args?: JsonObject },
-    { timeoutMs, signal, onProgress, traceparent }: AskOptions,
+    { timeoutMs, signal, onProgress, onQuestion, traceparent }: AskOptions,
     lost: McpFailure['kind'] = 'broken',
   ): Promise<JsonValue> {
     const frames = this.#frames;
@@ -159,27 +164,36 @@ export class KeptClient implements McpClient {
       answer.reject(signal?.reason);
     };
     signal?.addEventListener('abort', leave, { once: true });
-    this.#pending.set(id, { resolve: answer.resolve, reject: answer.reject, onProgress, lost });
+    this.#pending.set(id, { resolve: answer.resolve, reject: answer.reject, onProgress, onQuestion, lost });
     const trace = traceparent === undefined ? {} : { traceparent };
-    const request = { id, method, timeoutMs, ...about, ...trace, wantsProgress: onProgress !== undefined };
+    const wants = { wantsProgress: onProgress !== undefined, takesQuestions: onQuestion !== undefined };
+    const request = { id, method, timeoutMs, ...about, ...trace, ...wants };
     if (!frames.send(request)) answer.reject(tooLong('the arguments are'));
     return answer.promise.finally(() => {
       this.#pending.delete(id);
+      this.#questions.end(id);
       signal?.removeEventListener('abort', leave);
     });
   }
 
   #hear(frame: JsonValue): void {
     if (!isObject(frame)) return;
-    const { id, value, failed, progress, event, lastWords } = frame;
+    const { id, value, failed, progress, question, withdrawn, event, lastWords } = frame;
     if (lastWords !== undefined) this.#lastWords = readLastWords(lastWords);
     if (event === 'toolsChanged') return void (this.#isOpen && this.events.onToolsChanged());
     if (event === 'closed') return this.#lose(this.#frames, 'the keeper lost its server.');
     const pending = typeof id === 'number' ? this.#pending.get(id) : undefined;
-    if (pending === undefined) return;
+    if (pending === undefined || typeof id !== 'number') return;
+    if (question !== undefined) return this.#answer(id, question, pending);
+    if (withdrawn !== undefined) return this.#questions.withdraw(id, withdrawn);
     if (typeof progress === 'string') return pending.onProgress?.(progress);
     if (failed === undefined) pending.resolve(value ?? null);
     else pending.reject(readFailure(failed));
+  }
+
+  #answer(id: number, question: JsonValue, { onQuestion }: Pending): void {
+    const frames = this.#frames;
+    void this.#questions.answer(id, question, onQuestion, (frame) => frames?.send(frame) ?? true);
   }
 
   #lose(frames: FrameSocket | undefined, problem: string): void {
@@ -198,28 +212,6 @@ export class KeptClient implements McpClient {
     const message = [problem, exit, said].filter((text) => text !== '').join(' ');
     for (const { reject, lost } of this.#pending.values()) reject(new McpFailure(lost, message));
   }
-}
-
-const kinds: readonly McpFailure['kind'][] = [
-  'unreached',
-  'session-lost',
-  'broken',
-  'timeout',
-  'refused',
-  'sign-in',
-  'unsupported',
-];
-
-/** Reads a failure that the keeper sent: one of a request, or an error of the keeper with its own code. */
-function readFailure(failed: JsonValue): Error {
-  const { kind, code, message } = isObject(failed) ? failed : {};
-  const text = typeof message === 'string' ? message : 'the keeper sent an unreadable answer.';
-  if (isCode(code)) return new GoondanError(code, text);
-  return new McpFailure(kinds.find((each) => each === kind) ?? 'broken', text);
-}
-
-function isCode(code: JsonValue | undefined): code is ErrorCode {
-  return typeof code === 'string' && isErrorCode(code);
 }
 
 function readLastWords(value: JsonValue): LastWords {

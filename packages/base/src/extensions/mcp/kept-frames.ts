@@ -31,21 +31,37 @@ export interface KeptRequest {
   readonly args: JsonObject;
   readonly traceparent?: string;
   readonly wantsProgress: boolean;
+  /** True if the caller asks a person what the server wants to know. */
+  readonly takesQuestions: boolean;
 }
 
-export type FromCaller = KeptRequest | { readonly cancel: number };
+/** The answer to a question of the server. `failed` is the failure if there is none. */
+export interface KeptAnswer {
+  /** The number of the question. */
+  readonly answer: number;
+  readonly value?: JsonValue;
+  readonly failed?: JsonValue;
+}
+
+export type FromCaller = KeptRequest | KeptAnswer | { readonly cancel: number };
 
 /** Checks a message of a caller. Returns `undefined` if it is none. */
 export function readFromCaller(value: JsonValue): FromCaller | undefined {
   if (!isObject(value)) return undefined;
-  const { cancel, id, method, timeoutMs, name = '', args = {}, traceparent, wantsProgress = false } = value;
+  const { cancel, answer, id, method, timeoutMs, name = '', args = {}, traceparent } = value;
+  const { wantsProgress = false, takesQuestions = false } = value;
   if (isCount(cancel)) return { cancel };
+  if (isCount(answer)) return readReply(answer, value);
   const known = methods.find((each) => each === method);
   if (known === undefined || !isCount(id) || !isCount(timeoutMs) || typeof name !== 'string') return undefined;
-  if (!isObject(args) || typeof wantsProgress !== 'boolean') return undefined;
+  if (!isObject(args) || typeof wantsProgress !== 'boolean' || typeof takesQuestions !== 'boolean') return undefined;
   if (traceparent !== undefined && typeof traceparent !== 'string') return undefined;
   const trace = traceparent === undefined ? {} : { traceparent };
-  return { id, method: known, timeoutMs, name, args, wantsProgress, ...trace };
+  return { id, method: known, timeoutMs, name, args, wantsProgress, takesQuestions, ...trace };
+}
+
+function readReply(answer: number, { value, failed }: JsonObject): KeptAnswer {
+  return failed === undefined ? { answer, value: value ?? null } : { answer, failed };
 }
 
 /** Creates the failure of a request whose message, or whose answer, is too long. */

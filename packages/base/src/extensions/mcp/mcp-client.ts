@@ -3,6 +3,7 @@
  * with the SDK, and is the only file that imports the SDK.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import type { AnswerQuestion } from './server-question.ts';
 import type { ServerTarget } from './server-target.ts';
 
 /** A tool as the server lists it: untrusted data. */
@@ -44,6 +45,8 @@ export interface AskOptions {
   readonly onProgress?: (said: string) => void;
   /** The trace context of the call, in W3C format, so that the server can continue the trace. */
   readonly traceparent?: string;
+  /** Asks a person what the server wants to know during this request. The timeout is paused meanwhile. */
+  readonly onQuestion?: AnswerQuestion;
 }
 
 export interface ClientEvents {
@@ -53,6 +56,8 @@ export interface ClientEvents {
   onClosed(): void;
   /** Called on an error outside of any request. The connection may or may not be lost. */
   onTrouble(problem: string): void;
+  /** Called when a request of the server was refused. `problem` begins with "it". */
+  onRefused(problem: string): void;
 }
 
 /** The exit and the last output of a server process that has exited. */

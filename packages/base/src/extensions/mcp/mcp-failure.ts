@@ -1,4 +1,4 @@
-import { GoondanError } from '@goondan/types';
+import { type ErrorCode, GoondanError } from '@goondan/types';
 
 /**
  * A failed request to the server. `kind` is the reason:
@@ -11,12 +11,14 @@ import { GoondanError } from '@goondan/types';
  * - `refused`: the server answered with an error.
  * - `sign-in`: the server did nothing, because a person has to sign in.
  * - `unsupported`: the server asked for something that servers do not get, such as sampling.
+ * - `question`: the server asked a person in a way that is not allowed.
+ * - `declined`: a person did not want to do what the server asked for.
  */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
-  readonly kind: 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused' | 'sign-in' | 'unsupported';
+  readonly kind: FailureKind;
 
-  constructor(kind: McpFailure['kind'], message: string, cause?: unknown) {
+  constructor(kind: FailureKind, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
   }
@@ -32,21 +34,41 @@ export class McpFailure extends Error {
   }
 }
 
+export const failureKinds = [
+  'unreached',
+  'session-lost',
+  'broken',
+  'timeout',
+  'refused',
+  'sign-in',
+  'unsupported',
+  'question',
+  'declined',
+] as const;
+
+export type FailureKind = (typeof failureKinds)[number];
+
 /** Creates the error that the model and the log get. */
 export function toError(server: string, failure: McpFailure): GoondanError {
   const { kind, message, cause } = failure;
   const options = { cause: cause ?? failure };
-  if (kind === 'timeout') return new GoondanError('E_MCP_TIMEOUT', `MCP server "${server}": ${message}`, options);
-  if (kind === 'refused') return new GoondanError('E_MCP_CALL', `MCP server "${server}": ${message}`, options);
-  if (kind === 'unsupported') {
-    return new GoondanError('E_MCP_UNSUPPORTED', `MCP server "${server}": ${message}`, options);
-  }
   if (kind === 'sign-in') {
     return new GoondanError('E_MCP_SIGN_IN', `MCP server "${server}" needs a sign-in: ${message}`, {
       ...options,
       suggestion: `Run \`gdn mcp login ${server}\`. The next call then uses the new sign-in.`,
     });
   }
+  const code = codes[kind];
+  if (code !== undefined) return new GoondanError(code, `MCP server "${server}": ${message}`, options);
   const unknown = kind === 'broken' ? ' Whether the call took effect is unknown.' : '';
   return new GoondanError('E_MCP_CONNECT', `MCP server "${server}" cannot be reached: ${message}${unknown}`, options);
 }
+
+/** The codes of failures during which the server was reached. */
+const codes: Partial<Record<FailureKind, ErrorCode>> = {
+  timeout: 'E_MCP_TIMEOUT',
+  refused: 'E_MCP_CALL',
+  question: 'E_MCP_QUESTION',
+  unsupported: 'E_MCP_UNSUPPORTED',
+  declined: 'E_MCP_DECLINED',
+};

@@ -26,6 +26,7 @@ import type { Environment } from '../../process-tree/child-environment.ts';
 import type { ServerTarget } from './server-target.ts';
 import { secretsIn } from './sign-in/sign-in-file.ts';
 import { registerSharedTools, sharedNames } from './shared-tools.ts';
+import { answerQuestions } from './server-questions.ts';
 import { ServerHealth } from './server-health.ts';
 import { readSeen, toState } from './tool-memory.ts';
 import { ToolNames } from './tool-names.ts';
@@ -215,7 +216,7 @@ export class McpServer {
   }
 
   async #call(tool: ListedTool, ctx: ToolContext, input: JsonObject): Promise<JsonValue> {
-    const { signal, traceparent } = ctx;
+    const { signal, traceparent, person } = ctx;
     const { timeouts, maxResultCharacters } = this.settings;
     const { logger } = this.api;
     const options = {
@@ -223,6 +224,7 @@ export class McpServer {
       signal,
       ...(traceparent === undefined ? {} : { traceparent }),
       onProgress: (said: string) => logger.debug(`mcp.progress: ${tool.name}: ${cleanText(said, 200)}`),
+      onQuestion: answerQuestions(this.name, person),
     };
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
     const ask = () =>

@@ -79,7 +79,7 @@ test('B-06 closing a connection over HTTP ends its session at the server', async
   });
   const quiet = () => undefined;
   const client = await openClient(
-    { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet },
+    { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet, onRefused: quiet },
     { onServerLine: quiet, onSecrets: quiet },
   );
   const url = `http://127.0.0.1:${server.port}/mcp`;

@@ -1,6 +1,7 @@
 /** A client that uses the SDK. */
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
+import { systemClock } from './clock.ts';
 import type {
   AskOptions,
   ClientEvents,
@@ -12,7 +13,9 @@ import type {
 } from './mcp-client.ts';
 import { completeResults } from './complete-results.ts';
 import { McpFailure } from './mcp-failure.ts';
+import { OpenCalls } from './open-calls.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
+import { MOST_ROUNDS, questionCapabilities, refusal, ServedQuestions } from './serve-questions.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTarget } from './server-target.ts';
 import { ServerSignIn } from './sign-in/server-sign-in.ts';
@@ -38,6 +41,8 @@ export async function openClient(events: ClientEvents, deps: ClientDeps): Promis
 }
 
 class SupervisedClient implements McpClient {
+  readonly #calls = new OpenCalls(systemClock);
+  readonly #questions: ServedQuestions;
   #client: SdkClient;
   #process: ServerProcess<never> | undefined;
   /** The previous process, when none is running. */
@@ -52,11 +57,14 @@ class SupervisedClient implements McpClient {
     private readonly events: ClientEvents,
     private readonly deps: ClientDeps,
   ) {
+    const onRefused = (problem: string) => events.onRefused(problem);
+    this.#questions = new ServedQuestions({ sdk, calls: this.#calls, onRefused });
     this.#client = this.#newClient('legacy');
   }
 
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
+    this.#calls.reset();
     this.#signIn = this.#openSignIn(target);
     try {
       await this.#withScopes(() => {
@@ -162,17 +170,15 @@ class SupervisedClient implements McpClient {
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
         listMaxPages: MOST_PAGES,
         versionNegotiation: { mode },
+        capabilities: questionCapabilities,
+        inputRequired: { maxRounds: MOST_ROUNDS },
       },
     );
+    this.#questions.serve(client);
     client.onclose = () => {
       if (!this.#isOpen || client !== this.#client) return;
       this.#isOpen = false;
       this.events.onClosed();
-    };
-    // Answers requests of the server that this client does not offer: sampling and roots.
-    client.fallbackRequestHandler = async (request) => {
-      const { ProtocolError, ProtocolErrorCode } = this.sdk;
-      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `${refusal(request)} (E_MCP_UNSUPPORTED)`);
     };
     client.onerror = (error) => {
       if (this.#isOpen && client === this.#client) this.events.onTrouble(error.message);
@@ -205,7 +211,8 @@ class SupervisedClient implements McpClient {
 
   async #ask<Value>(options: AskOptions, work: (request: ReturnType<typeof toRequest>) => Promise<Value>) {
     try {
-      return this.#withoutTokens(await this.#withScopes(() => work(toRequest(options))));
+      const ask = (bounded: AskOptions) => this.#questions.afterPages(() => work(toRequest(bounded)));
+      return this.#withoutTokens(await this.#withScopes(() => this.#calls.run(options, ask)));
     } catch (error) {
       throw this.#toFailure(error, options);
     }
@@ -267,8 +274,12 @@ class SupervisedClient implements McpClient {
       if (thrown.code === SdkErrorCode.CapabilityNotSupported) return failed('unsupported', refusal(thrown.data));
       if (thrown.code === SdkErrorCode.SendFailed) return failed('broken');
       if (thrown.code === SdkErrorCode.EraNegotiationFailed) return failed('unreached');
+      if (thrown.code === SdkErrorCode.InputRequiredRoundsExceeded)
+        return failed('question', `it still asked after ${MOST_ROUNDS} answers.`);
       return failed('refused');
     }
+    // The server needs something that this client does not declare.
+    if (this.sdk.MissingRequiredClientCapabilityError.isInstance(thrown)) return failed('unsupported');
     if (ProtocolError.isInstance(thrown)) return failed('refused');
     return failed(neverArrived.has(codeOf(thrown)) ? 'unreached' : 'broken');
   }
@@ -281,13 +292,6 @@ class SupervisedClient implements McpClient {
 }
 
 const nothingSaid: LastWords = { exit: '', lines: [] };
-
-/** Explains a refused request of the server. */
-function refusal(request: unknown): string {
-  const method: unknown =
-    typeof request === 'object' && request !== null && 'method' in request ? request.method : undefined;
-  return `it asked for ${typeof method === 'string' ? method : 'something'}, which servers do not get.`;
-}
 
 /** System error codes that mean the request reached no receiver. */
 const neverArrived: ReadonlySet<string> = new Set([

@@ -85,7 +85,12 @@ export async function probeServer(options: ProbeOptions): Promise<ProbedServer> 
   }
 }
 
-const nobodyListens = { onToolsChanged: () => undefined, onClosed: () => undefined, onTrouble: () => undefined };
+const nobodyListens = {
+  onToolsChanged: () => undefined,
+  onClosed: () => undefined,
+  onTrouble: () => undefined,
+  onRefused: () => undefined,
+};
 
 function ask(timeoutMs: number, signal: AbortSignal): AskOptions {
   return { timeoutMs, signal };

@@ -11,6 +11,7 @@ import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
 import { LineReader } from './line-reader.ts';
 import type { LastWords } from './mcp-client.ts';
+import { RequestContexts } from './request-contexts.ts';
 import type { StdioTarget } from './server-target.ts';
 
 /** A message longer than this ends the connection. */
@@ -33,6 +34,7 @@ export class ServerProcess<Message> {
   onmessage?: ((message: Message) => void) | undefined;
   readonly #tag = newProcessTag();
   readonly #lastLines: string[] = [];
+  readonly #contexts = new RequestContexts();
   #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined;
   #ended: Promise<void> = Promise.resolve();
   #exit = '';
@@ -68,6 +70,7 @@ export class ServerProcess<Message> {
 
   async send(message: Message): Promise<void> {
     if (this.#child === undefined || this.#child.exitCode !== null) throw new Error('the server is not running');
+    this.#contexts.sent(message);
     void this.#child.stdin.write(`${JSON.stringify(message)}\n`);
     await this.#child.stdin.flush();
   }
@@ -119,14 +122,14 @@ export class ServerProcess<Message> {
 
   #hear(line: string): void {
     if (line === '') return;
-    let message;
+    let message: Message;
     try {
       message = this.parse(line);
     } catch {
       // Some servers print other text on stdout; it is logged, and not an error.
       return this.#keep(line);
     }
-    this.onmessage?.(message);
+    this.#contexts.within(message, () => this.onmessage?.(message));
   }
 
   async #readLines({ stderr }: Bun.Subprocess<'pipe', 'pipe', 'pipe'>): Promise<void> {

@@ -4,6 +4,7 @@ import { isObject } from '../../json/is-object.ts';
 import type { Connection } from './connection.ts';
 import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp-client.ts';
 import type { McpSettings } from './mcp-settings.ts';
+import { answerQuestions } from './server-questions.ts';
 import { asText, Budget, showBlock, showContents } from './tool-result.ts';
 
 const RESOURCE_TOOLS = ['list_resources', 'read_resource'] as const;
@@ -100,8 +101,9 @@ interface SharedTool {
 function register({ extension, settings, tools, connection }: SharedDeps, name: string, tool: SharedTool): string {
   const { description, parameters, run, show } = tool;
   const fullName = `${extension}__${name}`;
-  const handler = async ({ signal }: ToolContext, input: JsonObject) => {
-    const options = { timeoutMs: settings.timeouts.callMs, signal };
+  const handler = async ({ signal, person }: ToolContext, input: JsonObject) => {
+    const onQuestion = answerQuestions(extension, person);
+    const options = { timeoutMs: settings.timeouts.callMs, signal, onQuestion };
     return show(await connection.ask((client) => run(client, input, options), { signal, mayRepeat: true }));
   };
   const item = { name: fullName, description, annotations: { readOnly: true, effects: 'external' as const } };

@@ -7,6 +7,7 @@ const client = new KeptClient(socket, systemClock, {
   onToolsChanged: () => undefined,
   onClosed: () => process.exit(1),
   onTrouble: () => undefined,
+  onRefused: () => undefined,
 });
 await client.connect({ type: 'http', url: 'unused', headers: {}, protocol: 'auto' }, { timeoutMs: 20_000 });
 const alive = setInterval(() => undefined, 1_000);
