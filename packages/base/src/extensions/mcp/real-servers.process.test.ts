@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { JsonObject, JsonValue } from '@goondan/types';
-import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
+import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
 import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
 import { isAlive, ServerPlace, until } from './testing/server-place.ts';
@@ -28,16 +28,21 @@ afterEach(async () => {
 
 /** An agent with one server. */
 class Connection {
-  private constructor(readonly agent: ScriptedAgent) {}
+  private constructor(
+    readonly agent: ScriptedAgent,
+    readonly person: ReturnType<typeof fakeApprover>,
+  ) {}
 
   static async open(transport: JsonObject, config: JsonObject = {}): Promise<Connection> {
+    const person = fakeApprover(answerAsPerson);
     const agent = await scriptedAgent({
+      approver: person,
       bundleFolder: place.folder,
       workdir: place.folder,
       extensions: [extension('server', register, { config: { transport, ...config } })],
       model: obedientModel('server'),
     });
-    return new Connection(agent);
+    return new Connection(agent, person);
   }
 
   /** Returns the result of a tool call as the model gets it. */
@@ -61,6 +66,34 @@ class Connection {
   close(): Promise<void> {
     return this.agent.close();
   }
+}
+
+/** A person who fills every form with a name, and opens all pages but one. */
+const answerAsPerson: Answer = ({ kind, url = '' }) => {
+  if (url.endsWith('/never')) return { decision: 'denied', by: 'ana' };
+  return { decision: 'approved', by: 'ana', ...(kind === 'form' && { content: { name: 'Ana', integer: 7 } }) };
+};
+
+async function askPerson(server: Connection): Promise<void> {
+  // The server lists these tools after the handshake, when it knows that people can be asked.
+  await until(async () => {
+    await server.agent.say('hello');
+    return server.offered().includes('trigger-url-elicitation');
+  });
+  const form = await server.call('trigger-elicitation-request');
+  expect(form).toContain('- Name: Ana');
+  expect(form).toContain('- Favorite Integer: 7');
+  expect(form).toContain('- Favorite Number: 3.14');
+  const { questions } = server.person;
+  expect(questions.at(-1)).toMatchObject({ kind: 'form', askedBy: { extension: 'server', server: 'server' } });
+  const url = 'https://example.com/page';
+  expect(await server.call('trigger-url-elicitation', { url })).toContain('User completed the URL elicitation flow.');
+  expect(await server.call('trigger-url-elicitation', { url: `${url}/never` })).toContain('User declined');
+  // The server demands another page first.
+  expect(await server.call('trigger-url-elicitation', { url, errorPath: true })).toContain('User completed');
+  expect(questions.slice(-2).map((each) => each.url)).toEqual(['https://modelcontextprotocol.io/', url]);
+  const wrong = await server.call('trigger-url-elicitation', { url: 'ftp://example.com/' });
+  expect(JSON.stringify(wrong)).toContain('must begin with https:');
 }
 
 /** Opens a connection for the running test. */
@@ -172,6 +205,8 @@ describe('server-everything over stdio', () => {
 
   test('B-06 list, call, resources, prompts', () => listAndCall(server));
 
+  test('N-01 questions of the server reach a person', () => askPerson(server));
+
   test('B-06 list_changed, for a tool that exists only after the handshake', async () => {
     await server.agent.say('hello');
     await until(() => server.logged('listed').some((message) => message.includes('its tools')));
@@ -216,6 +251,10 @@ describe('server-everything over HTTP', () => {
 
   test('B-06 list, call, resources, prompts', async () => {
     await listAndCall(await open({ type: 'http', url: web.url }, exposed));
+  });
+
+  test('N-01 questions of the server reach a person', async () => {
+    await askPerson(await open({ type: 'http', url: web.url }));
   });
 
   test('killed and back, in a new session', async () => {
