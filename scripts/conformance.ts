@@ -1,6 +1,6 @@
 // `npm run conformance`: runs the official suite of the Model Context Protocol against the extension `mcp`.
 import { parseArgs } from 'node:util';
-import { listScenarios, optional, type Scenario, waiting } from './conformance/list-scenarios.ts';
+import { listScenarios, optional, type Scenario } from './conformance/list-scenarios.ts';
 import { runScenario } from './conformance/run-scenario.ts';
 
 const help = `Usage: npm run conformance [-- [--list] [--verbose] [SCENARIO…]]
@@ -49,10 +49,9 @@ async function runAll(scenarios: readonly Scenario[], isVerbose: boolean): Promi
       return 130;
     }
     passed += result.passed ? 1 : 0;
-    const isWaiting = !result.passed && waiting.has(scenario.name);
-    const outcome = result.passed ? 'passed' : isWaiting ? 'waits for questions' : 'FAILED';
+    const outcome = result.passed ? 'passed' : 'FAILED';
     print(`${index + 1}/${scenarios.length} ${outcome} ${scenario.name} (${result.seconds.toFixed(1)} s)\n`);
-    if (isVerbose || !(result.passed || isWaiting)) print(`${result.report.trimEnd().replaceAll(/^/gm, '    ')}\n`);
+    if (isVerbose || !result.passed) print(`${result.report.trimEnd().replaceAll(/^/gm, '    ')}\n`);
   }
   print(`${passed} of ${scenarios.length} scenarios\n`);
   return passed === scenarios.length ? 0 : 1;

@@ -1,12 +1,14 @@
 /**
  * The client that the official suite starts, with the address of its server as the last argument. It is not a client of its
- * own: it serves a bundle with the extension `mcp`, sends input to its agent, and plays the person at the browser when the
- * agent needs a sign-in. Everything goes through the commands that users have: `gdn run`, `gdn send` and `gdn mcp login`.
+ * own: it serves a bundle with the extension `mcp`, sends input to its agent, plays the person at the browser when the agent
+ * needs a sign-in, and answers questions. Everything goes through doors that users have: `gdn run`, `gdn send`, `gdn mcp
+ * login` and the control socket.
  */
 import type { JsonObject } from '@goondan/types';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
 import { planScenario, type ScenarioPlan, SERVER, writeBundle } from './scenario-bundle.ts';
 import { visitAsPerson } from './stand-in-browser.ts';
+import { withPerson } from './stand-in-person.ts';
 
 /** The maximum number of sign-ins of a person who answers every request to sign in. */
 const MOST_SIGN_INS = 5;
@@ -55,7 +57,7 @@ async function runScenario({ calls, environment }: ScenarioPlan): Promise<number
 /** Sends an input, and returns the answer or the error of its turn. */
 async function send(input: string): Promise<string> {
   const args = ['send', '--bundle', 'bundle', '--agent', 'client', '--input', input, '--wait', '--json'];
-  const { stdout, stderr } = await place.run(...args);
+  const { stdout, stderr } = await withPerson(place.stateRoot, () => place.run(...args));
   return `${stdout}${stderr}`.trim();
 }
 

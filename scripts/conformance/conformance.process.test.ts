@@ -14,11 +14,13 @@ describe('the official suite of the Model Context Protocol', () => {
   });
 
   test.each([
-    ['protocol: headers of tool parameters', 'http-custom-headers'],
-    ['sign-in and more scopes', 'auth/scope-step-up'],
-    ['another authorization server', 'auth/authorization-server-migration'],
-  ])('N-01 %s', async (_, name) => {
-    const { passed, report } = await runScenario({ name, revision: '2026-07-28' });
+    ['protocol: headers of tool parameters', 'http-custom-headers', '2026-07-28'],
+    ['sign-in and more scopes', 'auth/scope-step-up', '2026-07-28'],
+    ['another authorization server', 'auth/authorization-server-migration', '2026-07-28'],
+    ['questions in results', 'sep-2322-client-request-state', '2026-07-28'],
+    ['questions in requests', 'elicitation-sep1034-client-defaults', '2025-11-25'],
+  ] as const)('N-01 %s', async (_, name, revision) => {
+    const { passed, report } = await runScenario({ name, revision });
     expect([passed, passed ? '' : report]).toEqual([true, '']);
   });
 });

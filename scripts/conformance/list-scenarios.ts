@@ -16,12 +16,6 @@ export const optional: readonly Scenario[] = [
   { name: 'auth/client-credentials-jwt', revision: '2026-07-28' },
 ];
 
-/** Scenarios in which a server asks a person. They fail until the extension asks people. */
-export const waiting: ReadonlySet<string> = new Set([
-  'sep-2322-client-request-state',
-  'elicitation-sep1034-client-defaults',
-]);
-
 /** The folder of the package of the suite. */
 export const suiteFolder = dirname(
   dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))),

@@ -18,7 +18,8 @@ export async function visitAsPerson(command: Pick<ReadableSubprocess, 'stdout' |
   return printed;
 }
 
-async function visit(address: string): Promise<void> {
+/** Opens an address, and follows its redirect. */
+export async function visit(address: string): Promise<void> {
   // The redirect leads to the address at which the command listens.
   const page = await fetch(address);
   await page.text();

@@ -195,20 +195,19 @@ describe.each(Object.entries(servers))('%s', (name, start) => {
   });
 });
 
-test('N-01 a server of 2026 that asks for a model call anyway is refused with a code', async () => {
+/** Serves the tools of 2026, but answers calls with `result`. */
+function answering(result: JsonObject): ServerTarget {
   const handler = createMcpHandler(askingServer, { legacy: 'reject' });
   closing.push(() => handler.close());
-  const target = http('auto', async (request) => {
-    const body = (await request.clone().json()) as { id?: unknown; method?: string };
-    if (body.method !== 'tools/call') return handler.fetch(request);
-    const one = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 9 } };
-    return Response.json({
-      jsonrpc: '2.0',
-      id: body.id,
-      result: { resultType: 'input_required', inputRequests: { one } },
-    });
+  return http('auto', async (request) => {
+    const { id, method } = (await request.clone().json()) as { id?: unknown; method?: string };
+    return method === 'tools/call' ? Response.json({ jsonrpc: '2.0', id, result }) : handler.fetch(request);
   });
-  const { client } = await connect(target);
+}
+
+test('N-01 a server of 2026 that asks for a model call anyway is refused with a code', async () => {
+  const one = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 9 } };
+  const { client } = await connect(answering({ resultType: 'input_required', inputRequests: { one } }));
   const sampling = call(client, 'sample', {}, async () => accept());
   expect(sampling).rejects.toMatchObject({ kind: 'unsupported', message: expect.stringContaining('sampling') });
   await sampling.catch(() => undefined);
