@@ -249,8 +249,13 @@ export class McpServer {
 
   async #signIn(error: unknown, ctx: ToolContext): Promise<boolean> {
     const { signIn } = this.deps;
-    if (signIn === undefined || this.#target === undefined) return false;
-    return GoondanError.is(error) && error.code === 'E_MCP_SIGN_IN' && signIn(error.message, this.#target, ctx);
+    const target = this.#target;
+    if (signIn === undefined || target === undefined) return false;
+    if (!GoondanError.is(error) || error.code !== 'E_MCP_SIGN_IN') return false;
+    const hasSignedIn = await signIn(error.message, target, ctx);
+    // A keeper has the new tokens, but this process must mask them, too.
+    if (hasSignedIn) this.#maskSignIn(target);
+    return hasSignedIn;
   }
 
   /**

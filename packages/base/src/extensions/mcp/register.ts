@@ -7,6 +7,7 @@ import type { ClientEvents, McpClient } from './mcp-client.ts';
 import { McpServer } from './mcp-server.ts';
 import { type KeeperPlace, type McpConfig, readSettings } from './mcp-settings.ts';
 import { openClient } from './open-client.ts';
+import { signInDuringCalls } from './sign-in/ask-sign-in.ts';
 
 export const register: ExtensionRegister<McpConfig> = (api, config, { name }) => {
   const settings = readSettings(config, name);
@@ -14,6 +15,7 @@ export const register: ExtensionRegister<McpConfig> = (api, config, { name }) =>
   const server = new McpServer(name, settings, api, {
     clock: systemClock,
     environment: process.env,
+    signIn: signInDuringCalls(name),
     openClient: (events) =>
       keeper === undefined
         ? openClient(events, {

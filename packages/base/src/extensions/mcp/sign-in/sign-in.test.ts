@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
-import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
+import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
 import { systemClock } from '../clock.ts';
 import { McpServer } from '../mcp-server.ts';
 import { readSettings } from '../mcp-settings.ts';
@@ -44,8 +44,9 @@ const here = (more: Partial<TestSignIn> = {}): TestSignIn => ({
 });
 const fileOf = async (more: Partial<TestSignIn> = {}) => new SignInFile((await targetOf(here(more))).oauth.place);
 
-async function start(config: JsonObject = {}, by: typeof register = register): Promise<ScriptedAgent> {
+async function start(config: JsonObject = {}, by: typeof register = register, answer?: Answer): Promise<ScriptedAgent> {
   const agent = await scriptedAgent({
+    ...(answer === undefined ? {} : { approver: fakeApprover(answer) }),
     bundleFolder: place.folder,
     workdir: place.folder,
     extensions: [extension('server', by, { config: { transport: { type: 'http', url: server.url }, ...config } })],
@@ -79,6 +80,39 @@ describe('an agent whose server needs a sign-in', () => {
     expect(failed?.message).toContain('needs a sign-in: nobody has signed in. (E_MCP_SIGN_IN)');
     await signInAsPerson(here());
     expect(await call(agent, 'look')).toContain('look with ***');
+  });
+
+  test('N-01 a call waits until a person has signed in on the page, and needs no other answer', async () => {
+    await signInAsPerson(here());
+    const asked: object[] = [];
+    const agent = await start({}, register, async (question) => {
+      asked.push(question);
+      // The person signs in, and does not answer the question.
+      await fetch(question.url ?? '');
+      return new Promise(() => undefined);
+    });
+    await call(agent, 'look');
+    server.expireAccess();
+    server.expireRefresh();
+    expect(await call(agent, 'look')).toContain('look with ***');
+    // More scopes are another sign-in.
+    expect(await call(agent, 'write')).toContain('write with ***');
+    const url = expect.stringContaining(`${server.origin}/authorize?`);
+    expect(asked).toMatchObject([
+      { kind: 'page', askedBy: { server: 'server' }, reason: expect.stringContaining('has expired'), url },
+      { kind: 'page', askedBy: { server: 'server' }, reason: expect.stringContaining('read write'), url },
+    ]);
+    const { tokens } = (await fileOf()).read();
+    expect(JSON.stringify(asked)).not.toContain(tokens?.access_token ?? '-');
+  });
+
+  test('N-01 a call fails with a code if the person declines to sign in', async () => {
+    await signInAsPerson(here());
+    const agent = await start({}, register, () => ({ decision: 'denied', by: 'ana' }));
+    await call(agent, 'look');
+    server.expireAccess();
+    server.expireRefresh();
+    expect(await call(agent, 'look')).toContain('E_MCP_SIGN_IN');
   });
 
   test('N-01 masks its tokens in the whole conversation, whoever names them', async () => {

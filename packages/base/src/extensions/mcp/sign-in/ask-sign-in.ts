@@ -1,0 +1,69 @@
+/**
+ * Lets a person sign in while a call waits: the person opens the page of the sign-in, and the call goes on when the redirect
+ * of the browser arrives. So the browser must run on the machine of the agent; elsewhere `gdn mcp login` helps.
+ */
+import type { PersonApi } from '@goondan/types';
+import { cleanText } from '../../../text/clean-text.ts';
+import type { SignInDuringCall } from '../mcp-server.ts';
+import type { HttpTarget } from '../server-target.ts';
+import type { OauthTarget } from './server-sign-in.ts';
+import { signInPerson } from './sign-in-person.ts';
+
+/** How long a person may take. */
+const LONGEST_WAIT_MS = 3_600_000;
+/** The maximum length of the words for the person. */
+const LONGEST_REASON = 999;
+
+/** Returns the function that lets people sign in. Calls that wait at the same time wait for one sign-in. */
+export function signInDuringCalls(name: string): SignInDuringCall {
+  let running: Promise<boolean> | undefined;
+  return async (why, target, { person, signal }) => {
+    if (target.type !== 'http' || target.oauth === undefined || target.oauth.grant === 'client_credentials')
+      return false;
+    const question = { name, why, target: { ...target, oauth: target.oauth }, person, signal };
+    running ??= askSignIn(question).finally(() => void (running = undefined));
+    return running;
+  };
+}
+
+interface SignInQuestion {
+  readonly name: string;
+  readonly why: string;
+  readonly target: HttpTarget & { readonly oauth: OauthTarget };
+  readonly person: PersonApi;
+  readonly signal: AbortSignal;
+}
+
+/** Asks a person. Returns false if nobody wants to sign in, or nobody can be asked. **Errors** — those of `signInPerson`. */
+async function askSignIn({ name, why, target, person, signal }: SignInQuestion): Promise<boolean> {
+  const arrived = new AbortController();
+  const declined = new AbortController();
+  const show = async (url: string) => {
+    const reason = cleanText(why, LONGEST_REASON);
+    const about = { reason, url, server: name, expiresInMs: LONGEST_WAIT_MS, signal: arrived.signal };
+    const { outcome } = await person.ask(about);
+    // A person who has opened the page still has to sign in there.
+    if (outcome !== 'answered') declined.abort();
+  };
+  try {
+    await signInPerson({
+      name,
+      target,
+      show: (url) => void show(url).catch(() => declined.abort()),
+      pasted: nothing(),
+      onWrongPaste: () => undefined,
+      timeoutMs: LONGEST_WAIT_MS,
+      signal: AbortSignal.any([signal, declined.signal]),
+    });
+    return true;
+  } catch (error) {
+    if (declined.signal.aborted) return false;
+    throw error;
+  } finally {
+    // Nobody has to answer any more.
+    arrived.abort(new Error('The sign-in is over.'));
+  }
+}
+
+/** Nobody pastes an address. */
+async function* nothing(): AsyncGenerator<string> {}
