@@ -1,0 +1,57 @@
+// Tests a question of an agent in PostgreSQL: its process is killed, and a person answers afterwards.
+import { afterAll, expect, test } from './testing/with-postgres.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { startOrchestrator } from '../../runtime/src/orchestrator/start-orchestrator.ts';
+import { postgresSource } from './cluster-source.ts';
+import { openDatabase } from './driver/database.ts';
+import { addToken } from './nodes/tokens.ts';
+import { makeTestDatabase } from './testing/test-database.ts';
+
+const folder = join(import.meta.dir, '../../base/examples/ask-person');
+const made = await makeTestDatabase();
+const database = openDatabase(made.address);
+const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-ask-'));
+afterAll(async () => {
+  await database.close();
+  await made.drop();
+  rmSync(stateRoot, { recursive: true, force: true });
+});
+
+test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its answer reaches the call', async () => {
+  const loaded = await loadBundle(folder, { environment: {} });
+  const { plan } = resolveSwarm(loaded, { environment: {}, workdir: stateRoot });
+  const token = await addToken(database, { name: 'node', scope: 'operate' });
+  const swarm = await startOrchestrator({
+    plan: { ...plan, policy: { ...plan.policy, spares: 0 } },
+    stateRoot,
+    workspaceId: 'node',
+    cluster: { source: postgresSource({ address: made.address, swarm: 'planner' }), node: 'one', token },
+  });
+  try {
+    const turn = swarm.ask({ input: 'And where?' });
+    const [before] = await until(() => swarm.questions());
+    const [instance] = (await swarm.status()).instances;
+    process.kill(instance?.pid ?? 0, 'SIGKILL');
+    await until(async () => (await swarm.status()).instances.filter(({ pid }) => pid !== instance?.pid));
+    const [after] = await until(() => swarm.questions());
+    expect(after).toEqual(before);
+    const { id = '', digest = '' } = after ?? {};
+    await swarm.answer({ id, digest, decision: 'approved', by: 'ana', content: { answer: 'Oslo' } });
+    expect(JSON.stringify((await turn).result.responseMessage)).toContain('answered by ana: Oslo');
+    expect(await swarm.questions()).toEqual([]);
+  } finally {
+    await swarm.stop({ graceMs: 5_000 });
+  }
+}, 60_000);
+
+/** Waits until a list is not empty. */
+async function until<Item>(list: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
+  for (;;) {
+    const items = await list();
+    if (items.length > 0) return items;
+    await Bun.sleep(20);
+  }
+}
