@@ -75,7 +75,7 @@ function wakesOf(store: ClusterStore): string[] {
 }
 
 describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notify) => {
-  const options = () => (notify ? { scanMs: 3_600_000 } : { scanMs: 20, address: withoutNotify(silent) });
+  const options = () => (notify ? { scanMs: 3_600_000 } : { scanMs: 50, address: withoutNotify(silent) });
 
   test('S-03 brings input that one node accepted to the node that owns the instance', async () => {
     const [one, two] = [await join('one', options()), await join('two', options())];

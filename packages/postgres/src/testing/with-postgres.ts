@@ -6,6 +6,7 @@
  */
 import * as bun from 'bun:test';
 import { hasPart, works } from '../../../../test/parts.ts';
+import { sampleStep } from '../../../../test/samples.ts';
 import { findBinaries } from '../embedded/find-binaries.ts';
 
 export { expect, setDefaultTimeout } from 'bun:test';
@@ -22,6 +23,8 @@ export const hasPostgres = hasPart(
 );
 
 export const test = bun.test.skipIf(!hasPostgres);
+/** Like `testInProof` of test/samples.ts. */
+export const testInProof: (...args: Parameters<typeof test>) => void = sampleStep === 1 ? test : () => undefined;
 export const describe = bun.describe.skipIf(!hasPostgres);
 export const beforeAll: typeof bun.beforeAll = (...given) => void (hasPostgres && bun.beforeAll(...given));
 export const beforeEach: typeof bun.beforeEach = (...given) => void (hasPostgres && bun.beforeEach(...given));
