@@ -9,10 +9,12 @@ import {
 } from '../packages/postgres/src/testing/with-postgres.ts';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { launchCommand } from '../packages/cli/bin/launch-command.cjs';
 import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { makeTestDatabase, type TestDatabase } from '../packages/postgres/src/testing/test-database.ts';
 import { readSteps } from './follow-page.ts';
 import { readRepository, repository } from './read-repository.ts';
+import { sampleStep } from './samples.ts';
 
 setDefaultTimeout(300_000);
 
@@ -34,9 +36,16 @@ afterAll(async () => {
   await made.drop();
 });
 
+/** Bun starts as the launcher would start it, because Node is slow to start. Only `npm run proof` uses the launcher. */
+const launched = launchCommand(process.execPath, '', []).command.slice(0, -1).map(quote).join(' ');
+const gdn =
+  sampleStep === 1
+    ? 'gdn() { node "$GDN_LAUNCHER" "$@"; }'
+    : `gdn() { ( FOLDER=$PWD; cd / && ${launched} "$FOLDER" "$@" ); }`;
+
 /** Runs a script in one shell, so that its variables stay set, and returns what it printed. */
 async function inShell(script: string) {
-  const child = Bun.spawn(['sh', '-c', `gdn() { node "$GDN_LAUNCHER" "$@"; }\n${script}`], {
+  const child = Bun.spawn(['sh', '-c', `${gdn}\n${script}`], {
     cwd: place.folder,
     env: {
       ...process.env,
@@ -74,7 +83,9 @@ describe('docs/clusters.md', () => {
 
   test('S-08 every command works, in order', async () => {
     expect(commands).toContain('gdn store init');
-    const checked = commands.map(
+    // Only `npm run proof` has a third node, which does what the second one does.
+    const typed = commands.filter((command) => sampleStep === 1 || !command.endsWith('--node three'));
+    const checked = typed.map(
       (command) => `${command}\n[ $? = 0 ] || { echo "FAILED: "${quote(command)} >&2; exit 1; }`,
     );
     const { stdout, stderr, exitCode } = await inShell(checked.join('\n'));

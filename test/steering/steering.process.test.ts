@@ -1,5 +1,5 @@
 /** Real nodes, on files and on PostgreSQL, that are killed while people speak into running turns. */
-import { afterAll, expect, test } from '../../packages/postgres/src/testing/with-postgres.ts';
+import { afterAll, expect, test, testInProof } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { join } from 'node:path';
 import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
@@ -35,7 +35,8 @@ test(
   TEST_MS,
 );
 
-test(
+// In `npm test`, packages/postgres/src/simulation/simulation.test.ts has the same rule with faults at any statement.
+testInProof(
   'Y-08 S-03 the same over kills of nodes on PostgreSQL, with inputs at any node',
   async () => {
     const database = await makeTestDatabase();

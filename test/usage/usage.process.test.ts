@@ -17,6 +17,7 @@ import { makeTestDatabase, type TestDatabase } from '../../packages/postgres/src
 import { NO_USAGE, sumUsage, usageSince } from '../../packages/runtime/src/ports/token-usage.ts';
 import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts';
+import { sampledCases } from '../samples.ts';
 import { countedBundle, models, SWARM } from './bundle.ts';
 import { type CountingServer, startCountingServer } from './counting-server.ts';
 
@@ -27,11 +28,11 @@ beforeAll(async () => void (database = await makeTestDatabase({ migrated: false 
 afterAll(() => database.drop());
 
 const stores = [
-  ['files', undefined],
   ['two nodes with PostgreSQL', () => database.address],
+  ['files', undefined],
 ] as const;
 
-describe.each(stores)('a question that three agents answer, on %s', (_, address) => {
+describe.each([...sampledCases(stores, 2)])('a question that three agents answer, on %s', (_, address) => {
   test('Y-03 F-08 its usage and the ledger equal what the server counted, also with kills of callee and caller', async () => {
     await using server = startCountingServer();
     using bundle = temporaryBundle({ 'goondan.yaml': countedBundle(server.url) });

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
-import { hasPostgres, test as postgresTest } from '../../../postgres/src/testing/with-postgres.ts';
+import {
+  hasPostgres,
+  test as postgresTest,
+  testInProof as postgresProof,
+} from '../../../postgres/src/testing/with-postgres.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
 setDefaultTimeout(60_000);
@@ -71,7 +75,8 @@ function envOf(store: string): Record<string, string | undefined> {
 
 const stores = [
   ['files', test],
-  ['PostgreSQL', postgresTest],
+  // In `npm test`, stored-turn.process.test.ts demands a schema of a swarm on PostgreSQL.
+  ['PostgreSQL', postgresProof],
 ] as const;
 
 for (const [store, testHere] of stores) {
