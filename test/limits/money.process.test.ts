@@ -1,9 +1,10 @@
 // Tests a budget of money with the commands of `gdn`, real processes, a price file, and a local server that counts.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import { connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
+import { testInProof } from '../samples.ts';
 import { limitedBundle } from './bundle.ts';
 import { until } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
@@ -13,7 +14,8 @@ setDefaultTimeout(90_000);
 const price = { provider: 'openai-compatible', model: 'counted', input: 2, output: 10, maxOutputTokens: 1_000 };
 const prices = { currency: 'USD', models: [{ ...price, source: 'a test', date: '2026-11-17' }] };
 
-test('Y-04 a budget of money asks before it is exceeded, and spends what the price file says', async () => {
+// In `npm test`, packages/base/src/extensions/budget/register.test.ts has the same rule.
+testInProof('Y-04 a budget of money asks before it is exceeded, and spends what the price file says', async () => {
   // A call costs 1000 × 2 + 500 × 10 millionths: 0.007 dollars. It reserves 0.01 dollars for 1000 tokens of output.
   await using provider = startProvider({ usage: { input: 1_000, output: 500 } });
   const config = { budgets: [{ name: 'daily', money: 0.03, per: 'day', onBreach: 'ask' }], prices };
