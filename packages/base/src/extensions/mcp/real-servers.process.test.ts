@@ -249,7 +249,7 @@ describe('server-everything over HTTP', () => {
   });
   afterAll(() => web.stop());
 
-  test('B-06 list, call, resources, prompts', async () => {
+  testInProof('B-06 list, call, resources, prompts', async () => {
     await listAndCall(await open({ type: 'http', url: web.url }, exposed));
   });
 
