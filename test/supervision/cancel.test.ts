@@ -106,7 +106,7 @@ async function cancelAndDie(folder: string, situation: Situation): Promise<void>
 }
 
 describe('a turn that was cancelled before its orchestrator is killed', () => {
-  test.each([...sampledCases(['running', 'waiting', 'crashed', 'asking'] as const, 2)])(
+  test.each([...sampledCases(['running', 'waiting', 'crashed', 'asking'] as const, 4, 2)])(
     'is not continued by the next one: %s',
     async (situation) => {
       await using folder = await temporaryFolder();

@@ -61,7 +61,8 @@ const flood = sampleStep === 1 ? 200 : 70;
 const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes])[] = [
   ['block-forever, loop-forever', 'process.hung', endsItsProcess],
   ['exit-0, exit-1, kill-itself', 'process.exited', endsItsProcess],
-  [`flood-and-block:${flood}`, 'process.hung', endsItsProcess],
+  // Each of its two misdeeds is in the list on its own.
+  ...(sampleStep === 1 ? [[`flood-and-block:${flood}`, 'process.hung', endsItsProcess] as const] : []),
   [`flood-stdout:${flood}`, 'process.stdout', doesNoHarm],
   ['throw-text, throw-null, throw-trap', 'turn.failed', failsItsTurn],
   // A flood of standard error goes the same way as one of standard output.
@@ -87,8 +88,7 @@ const fewerWays: Readonly<Record<string, readonly Way[]>> = {
   'exit-0': ['once'],
   'exit-1': ['again'],
   'kill-itself': ['layer'],
-  [`flood-and-block:${flood}`]: ['once', 'again'],
-  [`flood-stdout:${flood}`]: ['once', 'layer'],
+  [`flood-stdout:${flood}`]: ['layer'],
   'throw-text': ['layer'],
   'throw-null': ['layer'],
   'throw-trap': ['once', 'layer'],
@@ -98,6 +98,7 @@ const fewerWays: Readonly<Record<string, readonly Way[]>> = {
   'close-channel': ['once'],
   'speak-nonsense': ['layer'],
   'forge-frames': ['again'],
+  [`flood-log:${flood / 2}`]: ['once'],
 };
 
 /** One misdeed, committed in one way. */
@@ -340,7 +341,7 @@ describe('an extension that misbehaves in its cleanup', () => {
     'has the grace period and no more, and the conversation is kept',
     async () => {
       await using folder = await temporaryFolder();
-      const deeds = ['block-forever', 'wait-forever', 'exit-1', 'throw-trap', 'kill-itself'];
+      const deeds = sampledCases(['block-forever', 'wait-forever', 'exit-1', 'throw-trap', 'kill-itself'], 3);
       {
         await using swarm = await openSwarm(folder.path, {
           agents: deeds.map((deed) =>

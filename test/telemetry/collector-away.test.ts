@@ -20,7 +20,7 @@ const troubles: readonly (readonly [string, () => Response | Promise<Response>, 
   ['never answers', () => new Promise<Response>(() => undefined), 'the agent ends'],
 ];
 
-test.each([...sampledCases(troubles, 2)])(
+test.each([...sampledCases(troubles, 3, 2)])(
   'a collector that %s: turns are answered, the end is not delayed, and it is reported once',
   async (_, answer, why) => {
     using collector = startCollector();

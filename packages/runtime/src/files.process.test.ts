@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileReferenceOf, textOf } from '@goondan/types';
-import { testInProof } from '../../../test/samples.ts';
+import { sampledCases, testInProof } from '../../../test/samples.ts';
 import { openaiWire } from './agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from './agent/model/providers/wire/wire-server.ts';
 import { connectSwarm } from './control/connect-swarm.ts';
@@ -139,7 +139,7 @@ test('Y-02 wrong files are refused with a code and the place', async () => {
 });
 
 describe('Y-02 a model gets the stored bytes', () => {
-  test.each([undefined, 'agent'] as const)(
+  test.each([...sampledCases([undefined, 'agent'] as const, 2, 1)])(
     'from a process of its own, after a restart (isolation: %p)',
     async (isolation) => {
       await using server = startWireServer(openaiWire);

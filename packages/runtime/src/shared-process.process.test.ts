@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/types';
+import { testInProof } from '../../../test/samples.ts';
 import type { InstanceStatus, Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm } from './start-swarm.ts';
@@ -266,35 +267,43 @@ describe('a crash of a shared process', () => {
     expect(shop.read('effects').toSorted()).toEqual(keys.filter((key) => key !== 'k2').toSorted());
   });
 
-  test('leaves the processes of interrupted turns within maxProcesses, although another shared process has room', async () => {
-    await using shop = await Shop.open({ maxInstances: 2, policy: 'maxProcesses: 2' });
-    const keys = keysOf(3);
-    const asked = keys.map((key) => shop.ask(key, `wait ${key}`));
-    await shop.waits(...keys);
-    const byPid = Map.groupBy(await shop.instances(), ({ pid = 0 }) => pid);
-    const [full = 0] = [...byPid].find(([, members]) => members.length === 2) ?? [];
-    process.kill(full, 'SIGKILL');
-    const working = async () => (await shop.instances()).filter(({ status }) => status === 'working');
-    await until(async () => (await working()).length === 2 && !(await working()).some(({ pid }) => pid === full));
-    expect((await shop.instances()).map(({ pid }) => pid).filter((pid) => pid !== undefined)).toHaveLength(2);
-    shop.write('open');
-    expect((await Promise.all(asked)).map(({ said }) => said)).toEqual(keys.map(() => 'text_response'));
-  });
+  // In `npm test`, orchestrator/instances/shared-seats.test.ts has the same rule.
+  testInProof(
+    'leaves the processes of interrupted turns within maxProcesses, although another shared process has room',
+    async () => {
+      await using shop = await Shop.open({ maxInstances: 2, policy: 'maxProcesses: 2' });
+      const keys = keysOf(3);
+      const asked = keys.map((key) => shop.ask(key, `wait ${key}`));
+      await shop.waits(...keys);
+      const byPid = Map.groupBy(await shop.instances(), ({ pid = 0 }) => pid);
+      const [full = 0] = [...byPid].find(([, members]) => members.length === 2) ?? [];
+      process.kill(full, 'SIGKILL');
+      const working = async () => (await shop.instances()).filter(({ status }) => status === 'working');
+      await until(async () => (await working()).length === 2 && !(await working()).some(({ pid }) => pid === full));
+      expect((await shop.instances()).map(({ pid }) => pid).filter((pid) => pid !== undefined)).toHaveLength(2);
+      shop.write('open');
+      expect((await Promise.all(asked)).map(({ said }) => said)).toEqual(keys.map(() => 'text_response'));
+    },
+  );
 
-  test('a conversation that hangs takes its neighbours along, and only its own input becomes a dead letter', async () => {
-    await using shop = await Shop.open({
-      policy: 'crashesBeforeDeadLetter: 1, heartbeat: { everyMs: 200, missedPings: 2 }',
-    });
-    const neighbour = shop.ask('good', 'wait good');
-    await shop.waits('good');
-    const hung = shop.ask('bad', 'spin bad').catch(() => undefined);
-    await until(() => shop.read('spins').length === 2);
-    shop.write('open');
-    expect((await neighbour).said).toBe('text_response');
-    await hung;
-    expect((await shop.swarm.deadLetters()).map(({ instanceKey }) => instanceKey)).toEqual(['bad']);
-    expect(shop.read('effects')).toEqual(['good']);
-  });
+  // In `npm test`, orchestrator/supervision/shared-crash.test.ts has the same rule.
+  testInProof(
+    'a conversation that hangs takes its neighbours along, and only its own input becomes a dead letter',
+    async () => {
+      await using shop = await Shop.open({
+        policy: 'crashesBeforeDeadLetter: 1, heartbeat: { everyMs: 200, missedPings: 2 }',
+      });
+      const neighbour = shop.ask('good', 'wait good');
+      await shop.waits('good');
+      const hung = shop.ask('bad', 'spin bad').catch(() => undefined);
+      await until(() => shop.read('spins').length === 2);
+      shop.write('open');
+      expect((await neighbour).said).toBe('text_response');
+      await hung;
+      expect((await shop.swarm.deadLetters()).map(({ instanceKey }) => instanceKey)).toEqual(['bad']);
+      expect(shop.read('effects')).toEqual(['good']);
+    },
+  );
 });
 
 describe('the conversations of a shared process', () => {

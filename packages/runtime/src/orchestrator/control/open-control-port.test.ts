@@ -251,7 +251,7 @@ describe('an attack on the control port', () => {
     client = await node.connect('operate');
   });
 
-  const rounds = samples(20);
+  const rounds = samples(20, 20);
 
   test(`${rounds * 50} garbage requests are refused, and the node lives`, async () => {
     const seeds = [
