@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { WorkspaceView } from '@goondan/cli/studio';
 import type { Browser, Page, Request } from 'playwright-core';
-import { sampleStep, testInProof } from '../../../test/samples.ts';
+import { samples, sampleStep, testInProof } from '../../../test/samples.ts';
 import { commitChangeset } from '../../cli/src/testing/commit-changeset.ts';
 import { AnthropicCache } from '../../runtime/src/agent/model/providers/wire/anthropic-cache.ts';
 import { anthropicCase } from '../../runtime/src/agent/model/providers/wire/provider-cases.ts';
@@ -208,7 +208,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await expectCount(page, now);
   });
 
-  test('every event is listed, and links to its moment', async () => {
+  testInProof('every event is listed, and links to its moment', async () => {
     await page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' }).click();
     await page.getByRole('tab', { name: 'Events' }).click();
     const event = page.locator('.event', { hasText: 'result of agents__request' });
@@ -318,7 +318,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await Promise.all(others.map((each) => each.close()));
   });
 
-  test('a waiting call is visible below a long answer, even in a small window', async () => {
+  testInProof('a waiting call is visible below a long answer, even in a small window', async () => {
     await send(page, 'Book a picnic in Nairobi');
     const approve = page.getByRole('button', { name: 'Approve' });
     await approve.waitFor();
@@ -352,7 +352,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     },
   );
 
-  test('the form for a new conversation has its place in the list', async () => {
+  testInProof('the form for a new conversation has its place in the list', async () => {
     await page.getByRole('button', { name: 'New conversation' }).click();
     const key = page.getByRole('textbox', { name: 'Key of the conversation' });
     await key.waitFor();
@@ -448,14 +448,14 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
   });
 
-  test('the stopped swarm becomes live again', async () => {
+  testInProof('the stopped swarm becomes live again', async () => {
     await studio.gdn('run', 'swarm', '--trust', '--detach');
     await page.locator('.composer textarea').waitFor(soon);
     await send(page, 'Are you back?');
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: Are you back?' }).waitFor();
   });
 
-  test('a conversation reset elsewhere is empty, and one deleted elsewhere disappears', async () => {
+  testInProof('a conversation reset elsewhere is empty, and one deleted elsewhere disappears', async () => {
     await studio.gdn('restart', '--agent', 'concierge', '--fresh', '--bundle', 'swarm');
     await page
       .locator('.messages .message')
@@ -484,6 +484,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 });
 
 describe.skipIf(!hasChromium)('Studio without a swarm', () => {
+  /** The turns of a long conversation, with 100 messages each. */
+  const TURNS = samples(100, 20);
   let studio: StudioPlace;
   let page: Page;
 
@@ -502,15 +504,15 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
     // The workspace appears at once and complete: without a swarm, nobody tells Studio about later turns.
     const { stateRoot } = studio.place;
     const elsewhere = join(studio.place.folder, 'elsewhere');
-    await writeLongLife({ stateRoot: elsewhere, turns: 100, perTurn: 100 });
+    await writeLongLife({ stateRoot: elsewhere, turns: TURNS, perTurn: 100 });
     await mkdir(stateRoot, { recursive: true });
     await rename(join(elsewhere, 'workspaces'), join(stateRoot, 'workspaces'));
     // The page shows it without a reload.
     await page.getByRole('heading', { name: 'talker default' }).waitFor();
   });
 
-  test('shows the newest messages of 10 000, and why the last turn failed, with the suggestion', async () => {
-    await page.getByText('Message number 10000.').waitFor();
+  test(`shows the newest messages of ${TURNS * 100}, and why the last turn failed, with the suggestion`, async () => {
+    await page.getByText(`Message number ${TURNS * 100}.`).waitFor();
     await expectCount(page, 200);
     expect(await page.getByRole('note').textContent()).toBe('E_MODEL_FAILED Too many requests.Wait a minute.');
   });

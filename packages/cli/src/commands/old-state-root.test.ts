@@ -18,7 +18,7 @@ import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
-import { sampledCases } from '../../../../test/samples.ts';
+import { sampledCases, testInProof } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -131,7 +131,7 @@ describe('a state root of format 1', () => {
     expect(moved.stderr).toContain('migrated 12 conversations to format 2');
   });
 
-  test('is migrated by gdn run --detach, which says so on standard error and in the log', async () => {
+  testInProof('is migrated by gdn run --detach, which says so on standard error and in the log', async () => {
     const started = await place.runProcess('run', 'bundle', '--trust', '--detach');
     expect((await gdn('stop')).exitCode).toBe(0);
     expect(started.exitCode).toBe(0);
@@ -283,7 +283,7 @@ describe('a state root of format 1', () => {
     }
   });
 
-  test('Ctrl-C ends a backup that waits for the migration of another process', async () => {
+  testInProof('Ctrl-C ends a backup that waits for the migration of another process', async () => {
     ownOldRoot();
     const child = place.start('backup', 'copy', '--bundle', 'bundle');
     // The command has the lock of the file system each time it tries to migrate.
