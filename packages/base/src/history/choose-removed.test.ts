@@ -21,7 +21,7 @@ const question = (options?: HistoryOptions) =>
       return { messages, limits: most, targets, isProtected: ({ id }) => id === messages.at(-1)?.id };
     });
 
-const RUNS = samples(2_000);
+const RUNS = samples(2_000, 20);
 
 describe('the messages removed from a random history', () => {
   test('B-03 B-04 never separate a tool call from its result', () => {

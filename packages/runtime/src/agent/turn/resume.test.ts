@@ -367,7 +367,7 @@ describe('a turn of ten steps', () => {
         }
         await expectSameEnd(store, interrupted);
       }),
-      { numRuns: samples(100) },
+      { numRuns: samples(100, 10) },
     );
   }, 120_000);
 

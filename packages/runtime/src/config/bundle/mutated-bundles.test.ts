@@ -11,7 +11,7 @@ import type { Bundle } from './bundle.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
 
-const TIMES = samples(1_000, 20);
+const TIMES = samples(1_000, 40);
 const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 const environment = completeEnvironment;
 

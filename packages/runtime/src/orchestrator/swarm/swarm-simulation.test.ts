@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { addressKey } from '../address/address-key.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { defaultCallLimits, type CallAction, type CallFrame } from '../calls/call.ts';
@@ -629,7 +630,7 @@ test('A-04 A-05 random call graphs without faults end without a timeout, for any
       expect(swarm.codes.get('E_AGENT_TIMEOUT')).toBeUndefined();
       if (swarm.mostProcesses > options.maxProcesses) beyond++;
     }),
-    { numRuns: 520 },
+    { numRuns: samples(520, 4) },
   );
-  expect(beyond).toBeGreaterThan(20);
+  expect(beyond).toBeGreaterThan(samples(20, 4));
 }, 60_000);

@@ -84,7 +84,7 @@ async function restored(disk: SimulatedDisk) {
 }
 
 describe('a backup of a workspace whose owner is writing', () => {
-  test.each(Array.from({ length: samples(100, 20) }, (_, seed) => seed))(
+  test.each(Array.from({ length: samples(100, 50) }, (_, seed) => seed))(
     'has every input once that was acknowledged before it began (seed %d)',
     async (seed) => {
       const { disk, before, backup, written } = await backUpBusy(seed);

@@ -189,7 +189,7 @@ describe('a workspace of format 1', () => {
     cpSync(stateRoot, untouched, { recursive: true });
     const { operations } = await migrateWithEnd(Number.POSITIVE_INFINITY);
     const points = Array.from({ length: 5 }, (_, index) => Math.floor((operations * (index + 1)) / 6));
-    for (const point of sampledCases(points, 3, 1)) {
+    for (const point of sampledCases(points, 5, 2)) {
       stateRoot = `${stateRoot}-${point}`;
       cpSync(untouched, stateRoot, { recursive: true });
       const { isEnded } = await migrateWithEnd(point);

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { anyText } from '../../../../../test/any-text.ts';
 import { instanceFolderName } from './instance-paths.ts';
 import { pathSegment } from './path-segment.ts';
@@ -40,7 +41,7 @@ test('any two names get different segments, safe in a path', () => {
       expect(pathSegment(pathSegment(one)) === pathSegment(one)).toBe(pathSegment(one) === one);
       if (one !== other) expect(pathSegment(one)).not.toBe(pathSegment(other));
     }),
-    { numRuns: 2000 },
+    { numRuns: samples(2_000) },
   );
 });
 

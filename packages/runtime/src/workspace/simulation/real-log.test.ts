@@ -16,7 +16,7 @@ import { runSimpleTurn, simpleEvent } from './simulated-turn.ts';
 const CUTS = 20_000;
 const FLIPS = 2000;
 /** Shares no factor with the size of a block. */
-const STEP = sampleStep === 1 ? 1 : 23;
+const STEP = sampleStep === 1 ? 1 : 67;
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-real-log-'));
 const address = { agentName: 'coder', instanceKey: 'default' };

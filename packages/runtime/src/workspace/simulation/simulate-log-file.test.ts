@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { samples } from '../../../../../test/samples.ts';
 import { simulateLogFaults, simulateLogFile } from './simulate-log-file.ts';
 
-const SEEDS = samples(100, 15);
+const SEEDS = samples(100, 34);
 
 test.each(['quick', 'slow', 'changing'] as const)(
   'a log file on a disk that is %s, killed or without power at any operation and again during recovery: every durable frame is left, and nothing else comes back',

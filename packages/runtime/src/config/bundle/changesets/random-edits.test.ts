@@ -9,7 +9,7 @@ import { loadBundle } from '../load-bundle.ts';
 import { resolveSwarm } from '../resolve/resolve-swarm.ts';
 import { type EditedTexts, examineTexts, writeTexts } from './examine-texts.ts';
 
-const TIMES = samples(250, 8);
+const TIMES = samples(250, 16);
 /** The number of random edits from which on a tenth of them is of each kind. */
 const ENOUGH = 30;
 const environment = completeEnvironment;
