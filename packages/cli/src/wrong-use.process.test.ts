@@ -12,7 +12,7 @@ const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
 /** Returns commands with their names. `npm test` takes every fifth command, and other ones for each kind of wrong use. */
 const sampled = (known: readonly KnownCommand[], first: number) =>
-  sampledCases(known, 5, first).map((each) => [each.path.join(' '), each] as const);
+  sampledCases(known, 10, first).map((each) => [each.path.join(' '), each] as const);
 /** Commands about a database that many nodes share. Without its address, they do nothing. */
 const needStore = ends.filter(
   ({ path: [name = '', second = ''] }) =>

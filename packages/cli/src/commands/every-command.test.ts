@@ -96,9 +96,9 @@ const rows: readonly Row[] = [
 
 /**
  * The commands that get a process of their own. Every process of `gdn` starts in the same way, whatever its command, so
- * a quarter of them is enough for `npm test`.
+ * an eighth of them is enough for `npm test`.
  */
-const own = new Set(sampledCases(rows, 4).map(([command, args]) => `${command} ${args}`));
+const own = new Set(sampledCases(rows, 8).map(([command, args]) => `${command} ${args}`));
 
 describe('every command', () => {
   test.each(rows)('gdn %s %s: exit code %d', async (command, args, exitCode, stdout, stderr) => {

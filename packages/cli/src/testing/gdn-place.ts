@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchCommand } from '../../bin/launch-command.cjs';
+import { mainFile, programFile } from '../../bin/program-file.cjs';
 import { runCaptured, startCaptured } from './run-captured.ts';
 
 export interface Ended {
@@ -43,7 +44,7 @@ export class GdnPlace {
   }
 
   startWith({ stdin, env = {}, cwd = this.folder }: StartOptions, ...args: string[]) {
-    const launch = launchCommand(process.execPath, cwd, args);
+    const launch = launchOf(cwd, args);
     return Bun.spawn(launch.command, {
       cwd: launch.cwd,
       env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, ...env },
@@ -97,7 +98,7 @@ export class GdnPlace {
     let screen = '';
     const pieces: string[] = [];
     const left = [...typing];
-    const launch = launchCommand(process.execPath, cwd, args);
+    const launch = launchOf(cwd, args);
     const child = Bun.spawn(launch.command, {
       cwd: launch.cwd,
       env: { ...process.env, GOONDAN_STATE_ROOT: this.stateRoot, TERM: 'xterm', NO_COLOR: '1', ...env },
@@ -139,6 +140,15 @@ export class GdnPlace {
     rmSync(this.folder, { recursive: true, force: true });
     return left;
   }
+}
+
+/**
+ * Returns the command of the launcher. In a checkout, each `gdn` compares the times of all sources; a test process does so
+ * once for all of its commands.
+ */
+function launchOf(cwd: string, args: readonly string[]) {
+  const { command, ...launch } = launchCommand(process.execPath, cwd, args);
+  return { ...launch, command: command.with(command.indexOf(mainFile()), programFile('main')) };
 }
 
 async function ended(child: ReturnType<GdnPlace['start']>): Promise<Ended> {

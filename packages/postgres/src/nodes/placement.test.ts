@@ -64,7 +64,7 @@ describe('claims', () => {
       const nodes = [await swarm.join('one'), await swarm.join('two')] as const;
       const wins = new Map<string, number>();
       let last = 0;
-      for (let round = 0; round < samples(500); round += 1) {
+      for (let round = 0; round < samples(500, 20); round += 1) {
         const claims = await Promise.all(nodes.map((node) => node.claim(address)));
         expect(claims.filter(Boolean)).toHaveLength(1);
         const winner = nodes[claims.indexOf(true)] ?? nodes[0];

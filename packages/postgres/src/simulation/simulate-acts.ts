@@ -82,10 +82,10 @@ const acts: Readonly<Record<string, Act>> = {
   },
 };
 
-/** Returns the number of points, and the problems; with `isFirstEnough`, only the first one. */
+/** Tries every `step`-th statement. Returns the number of points, and the problems; with `isFirstEnough`, only the first. */
 export async function simulateActs(
   address: string,
-  { isFirstEnough = false } = {},
+  { isFirstEnough = false, step = 1 } = {},
 ): Promise<{ points: number; problems: readonly string[] }> {
   const real = openDatabase(address, { connections: WIDTH });
   const problems: string[] = [];
@@ -97,7 +97,8 @@ export async function simulateActs(
   };
   try {
     const breakEverywhere = async (name: string, act: Act, fault: Fault) => {
-      for (let at = 1; ; at += 1) {
+      // Each fault begins at another statement, so that together they reach every one.
+      for (let at = 1 + (faults.indexOf(fault) % step); ; at += step) {
         const point = `${name}, ${fault} ${at}`;
         if (!(await attempt(point, () => breakAct(real, `${run}, ${point}`, act, { at, fault })))) return;
       }

@@ -22,9 +22,9 @@ test('S-02 a node that ends, is cut off or is late at any statement loses nothin
 }, 120_000);
 
 test('S-02 a turn, a deletion, a fork, a reset, and input and files of a connection are whole after a fault at any statement', async () => {
-  const { points, problems } = await simulateActs(made.address);
+  const { points, problems } = await simulateActs(made.address, { step: sampleStep === 1 ? 1 : 3 });
   expect(problems).toEqual([]);
-  expect(points).toBeGreaterThan(140);
+  expect(points).toBeGreaterThan(sampleStep === 1 ? 140 : 50);
 }, 60_000);
 
 test('S-03 input that two nodes accept at the same time is handled once and in order after a fault at any statement', async () => {

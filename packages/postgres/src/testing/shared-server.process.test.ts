@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from './with-postgres.ts';
+import { afterAll, expect, setDefaultTimeout, test, testInProof } from './with-postgres.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serverFolders } from './server-folders.ts';
@@ -20,7 +20,8 @@ test('a version that is not installed is named, to every caller', async () => {
   }
 });
 
-test('test processes of a run share one server, which ends when the run is killed', async () => {
+// All tests with PostgreSQL of `npm test` share a server.
+testInProof('test processes of a run share one server, which ends when the run is killed', async () => {
   const ports = await Promise.all([1, 2, 3].map(() => findSharedServer(name, undefined)));
   expect(new Set(ports).size).toBe(1);
   const address = `postgres://postgres@127.0.0.1:${ports[0]}/${TEMPLATE}`;
