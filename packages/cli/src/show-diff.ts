@@ -21,6 +21,16 @@ export function showDiff(diff: string, colors: Colors): string {
     .join('');
 }
 
+/** Returns the changed lines and those around them, without the names of files and the places. */
+export function diffLines(diff: string): readonly DiffLine[] {
+  return readDiff(diff).filter(({ tone }) => tone !== 'file' && tone !== 'place');
+}
+
+/** Makes lines of one colour. The texts are shown as they are. */
+export function asPlainLines(texts: readonly string[]): readonly DiffLine[] {
+  return texts.map((text) => ({ text, tone: 'plain' }));
+}
+
 export function paintDiffLine({ text, tone }: DiffLine, { bold, cyan, green, red }: Colors): string {
   if (tone === 'plain') return text;
   return { file: bold, place: cyan, added: green, deleted: red }[tone](text);

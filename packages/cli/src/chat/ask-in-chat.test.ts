@@ -13,7 +13,7 @@ test('the chat shows a tool call in one colour', () => {
   const lines = linesAbout(question).flat();
   expect(lines.map(({ style }) => style)).toEqual(['yellow', 'yellow', 'yellow', 'yellow']);
   expect(lines.slice(0, 3).map(({ text }) => text)).toEqual([
-    '3fa9c1d2  helper (default)  bundle__commit',
+    '3fa9c1d2  helper (default) wants to run bundle__commit',
     '    {"what":"x"}',
     '    It changes.',
   ]);
@@ -24,7 +24,7 @@ test('L-05 the chat shows the difference of a change in colours', () => {
   const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'changed', diff }] };
   const lines = linesAbout({ ...question, kind: 'change', args }).flat();
   expect(lines.slice(0, 7).map(({ text, style }) => [text, style])).toEqual([
-    ['3fa9c1d2  helper (default)  a change of its bundle', 'yellow'],
+    ['3fa9c1d2  helper (default) wants to change its bundle', 'yellow'],
     ['    changed  a  (+1 -1)', 'bold'],
     ['    @@ -1,2 +1,2 @@', 'cyan'],
     ['     same', 'yellow'],

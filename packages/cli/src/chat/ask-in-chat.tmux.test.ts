@@ -1,8 +1,9 @@
-// Tests the chat when it asks for approval of tool calls: `gdn run` in a real terminal (tmux).
+// Tests the chat when it asks a person: `gdn run` in a real terminal (tmux).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
+import { promptOf } from '../question/wording.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
@@ -12,19 +13,59 @@ setDefaultTimeout(180_000);
 
 const script = `
 - { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
-- { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }`.trim();
+- { when: '^order', call: { tool: desk__order } }
+- { when: '^sign in', call: { tool: desk__sign_in } }
+- { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }
+- { afterTool: desk__order, say: 'Order: {{result.said}}' }
+- { afterTool: desk__sign_in, say: 'Page: {{result.said}}' }`.trim();
+
+const tools = `kind: Tool
+metadata: { name: shelf }
+spec:
+  entry: ./shelf.ts
+  exports:
+    - name: put
+      description: Puts it.
+      parameters: { type: object, properties: { what: { type: string } }, required: [what], additionalProperties: false }
+---
+apiVersion: goondan.ai/v1
+kind: Tool
+metadata: { name: desk }
+spec:
+  entry: ./desk.ts
+  exports:
+    - { name: order, description: Asks for an order., effects: none }
+    - { name: sign_in, description: Asks to sign in., effects: none }`;
+
+const form = {
+  type: 'object',
+  properties: {
+    cake: { type: 'string', title: 'Cake', enum: ['lemon', 'chocolate'] },
+    eggs: { type: 'integer', minimum: 1, maximum: 9 },
+    gift: { type: 'boolean', default: false },
+    card: { type: 'string', description: 'The words on the card' },
+  },
+  required: ['cake', 'eggs'],
+};
 
 const bundle = {
   'goondan.yaml': sampleBundle({
     script,
-    agent: 'tools: [Tool/shelf]',
+    agent: 'tools: [Tool/shelf, Tool/desk]',
     swarm: "extensions: [{ ref: { kind: Extension, name: approval, package: '@goondan/base' } }]",
-    more: 'kind: Tool\nmetadata: { name: shelf }\nspec: { entry: ./shelf.ts, exports: [{ name: put, description: Puts it. }] }',
+    more: tools,
   }),
   'shelf.ts': `export const handlers = { put: (ctx, { what }) => ({ put: what }) };\n`,
+  'desk.ts': `const say = ({ outcome, content, note }) => ({ said: JSON.stringify({ outcome, content, note }).replaceAll('"', '') });
+export const handlers = {
+  order: async (ctx) => say(await ctx.person.ask({ reason: 'What do you want?', form: ${JSON.stringify(form)} })),
+  sign_in: async (ctx) =>
+    say(await ctx.person.ask({ reason: 'Sign in to the shop.', url: 'https://shop.example/login?id=1', server: 'shop' })),
+};
+`,
 };
 
-describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
+describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
   let place: GdnPlace;
   let terminal: TmuxTerminal;
   beforeAll(async () => {
@@ -48,34 +89,109 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
 
   /** Waits for the question about this call; questions about earlier calls may still be on the screen. */
   async function seeQuestion(what: string): Promise<void> {
-    await terminal.see(new RegExp(`{"what":"${what}"}[^]*Let it run\\? \\[y/N, or a reason to deny it\\]`));
+    await terminal.see(new RegExp(`{"what":"${what}"}[^]*\\n${escaped(promptOf({ kind: 'call' }))}$`));
   }
 
-  test('asks: y lets the call run, a reason goes to the agent, and an answer from elsewhere withdraws the question', async () => {
-    await terminal.enter('put a book');
-    await seeQuestion('a book');
+  /** Sends a message when the chat is at rest, and waits for the question. */
+  async function ask(what: string): Promise<void> {
+    await terminal.see(/\n>$/);
+    await terminal.enter(`put ${what}`);
+    await seeQuestion(what);
+  }
+
+  test('F-13 y lets the call run, n with words goes to the agent, and an answer from elsewhere withdraws the question', async () => {
+    await ask('a book');
+    await terminal.enter('');
+    await terminal.see(/n {2}no; the words after it are the reason[^]*\nLet it run\? \[y\/n\/e\/a\]$/);
     await terminal.enter('y');
     await terminal.see('Put: a book');
 
-    await terminal.enter('put a lamp');
-    await seeQuestion('a lamp');
-    await terminal.enter('it is dark');
+    await ask('a lamp');
+    await terminal.enter('n it is dark');
     await terminal.see('They say: it is dark');
 
-    await terminal.enter('put a cat');
-    await seeQuestion('a cat');
+    await ask('a cat');
     const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
     const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const [{ id } = { id: '' }] = await swarm.questions();
     await swarm.answer({ id, by: 'ann', decision: 'approved' });
     await terminal.see(`${id} no longer needs an answer: approved by ann.`);
     await terminal.see('Put: a cat');
-    await terminal.see(/\n>\s*$/);
+  });
+
+  test('F-13 e edits the arguments: mistakes are told and stay in the line, and only the edited arguments run', async () => {
+    await ask('a pen');
+    await terminal.enter('e');
+    await terminal.see(/Arguments: \{\s+"what": "a pen"\s+\}$/);
+    await terminal.enter(',');
+    await terminal.see(
+      /This is not JSON: unexpected ",", at line 3, column 2\.[^]*Arguments: \{\s+"what": "a pen"\s+\},$/,
+    );
+    await terminal.press('BSpace', 'Up', 'End');
+    await terminal.enter(', "size": 3');
+    await terminal.see(/does not fit: [^]*size[^]*Arguments: \{\s+"what": "a pen", "size": 3\s+\}$/);
+    await terminal.press('Up', 'End', ...Array.from({ length: ', "size": 3'.length + 1 }, () => 'BSpace'));
+    await terminal.enter('cil"');
+    await terminal.see(
+      /- {2}"what": "a pen"\s+\+ {2}"what": "a pencil"[^]*\nLet it run with these arguments\? \[y\/n\/e\/a\]$/,
+    );
+    await terminal.enter('y');
+    await terminal.see(/it runs with your arguments\.[^]*Put: a pencil/);
+  });
+
+  test('N-04 a form is asked field by field, with choices, numbers, yes and no, and text', async () => {
+    await terminal.see(/\n>$/);
+    await terminal.enter('order');
+    await terminal.see(/host \(default\) asks you[^]*What do you want\?[^]*1 {2}lemon\s+2 {2}chocolate[^]*\nCake:$/);
+    await terminal.enter('2');
+    await terminal.see(/a whole number from 1 to 9[^]*\neggs:$/);
+    await terminal.enter('12');
+    await terminal.see(/eggs must be 9 or less\.[^]*eggs:$/);
+    await terminal.enter('3');
+    await terminal.see(/gift \[Enter: no\]:$/);
+    await terminal.enter('y');
+    await terminal.see(/The words on the card[^]*\ncard \[Enter skips\]:$/);
+    await terminal.enter('For you');
+    await terminal.see(/Cake: chocolate\s+eggs: 3\s+gift: yes\s+card: For you[^]*\nSend this answer\? \[y\/n\/e\]$/);
+    await terminal.enter('y');
+    await terminal.see('Order: {outcome:answered,content:{cake:chocolate,eggs:3,gift:true,card:For you}}');
+  });
+
+  test('N-04 a page is shown with its server, its host and its whole address, and is only opened by the person', async () => {
+    await terminal.see(/\n>$/);
+    await terminal.enter('sign in');
+    await terminal.see(
+      /asks you to open a page[^]*A page of shop\.example, [^]*https:\/\/shop\.example\/login\?id=1\s+server shop, [^]*\nDid you open the page\? \[y\/n\]$/,
+    );
+    await terminal.enter('n not my shop');
+    await terminal.see('Page: {outcome:declined,note:not my shop}');
+  });
+
+  test('F-13 a allows calls with these arguments, or all calls of the tool, in this conversation only', async () => {
+    await ask('a dog');
+    await terminal.enter('a');
+    await terminal.see(/Always what\? \[t\/a, Enter goes back\]$/);
+    await terminal.enter('a');
+    await terminal.see(/with exactly these arguments runs without a question from now on[^]*Put: a dog/);
+    await terminal.see(/\n>$/);
+    await terminal.enter('put a dog');
+    // The next call is asked about, so the one before it was not.
+    await terminal.see(/> put a dog\n[^\n]*ok, [^\n]*\nPut: a dog\n[^]*\n>$/);
+    await ask('a cow');
+    await terminal.enter('a');
+    await terminal.see(/Always what\?[^]*\]$/);
+    await terminal.enter('t');
+    await terminal.see(/with any arguments runs without a question from now on[^]*Put: a cow[^]*\n>$/);
+    await terminal.enter('put a hen');
+    await terminal.see(/> put a hen\n[^\n]*ok, [^\n]*\nPut: a hen\n[^]*\n>$/);
+    await terminal.enter('/new other');
+    await ask('a hen');
+    await terminal.enter('n');
+    await terminal.see(/A person denied this call[^]*\n>$/);
   });
 
   test('Ctrl-C leaves the question open, and a second one cancels the turn', async () => {
-    await terminal.enter('put a hat');
-    await seeQuestion('a hat');
+    await ask('a hat');
     await terminal.press('C-c');
     await terminal.see('stays unanswered.');
     await terminal.press('C-c');
@@ -83,15 +199,18 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
   });
 
   test('a turn that waits when the chat ends continues in the next chat, which shows its answer', async () => {
-    await terminal.enter('put a coat');
-    await seeQuestion('a coat');
+    await ask('a coat');
     await terminal.press('C-d');
     const left = await terminal.see(/The turn is not over: it continues when you run the swarm again\.\s+\$$/);
     expect(left).not.toContain('E_SWARM_STOPPED');
     await terminal.clear();
-    await terminal.run('run', 'bundle', '--trust');
+    await terminal.run('run', 'bundle', '--trust', '--instance', 'other');
     await seeQuestion('a coat');
     await terminal.enter('y');
     await terminal.see(/> put a coat[^]*Put: a coat[^]*\n>\s*$/);
   });
 });
+
+function escaped(text: string): string {
+  return text.trimEnd().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

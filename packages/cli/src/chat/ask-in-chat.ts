@@ -1,13 +1,14 @@
-/** The approval desk of a chat: asks about waiting tool calls between the lines of the conversation. */
+/** The desk of a chat: asks questions between the lines of the conversation. */
 import type { QuestionSummary } from '@goondan/runtime';
 import { createColors } from '../colors.ts';
 import { QuestionDesk } from '../question/question-desk.ts';
 import { questionHead, questionLines } from '../question/describe-question.ts';
-import { promptOf, type PersonAnswer, readPersonAnswer } from '../question/person-answer.ts';
+import type { Asker } from '../question/asker.ts';
+import { askQuestion } from '../question/ask-question.ts';
 import { personName } from '../question/person-name.ts';
 import type { Chat } from './chat.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
-import type { DiffTone } from '../show-diff.ts';
+import type { DiffLine, DiffTone } from '../show-diff.ts';
 import { type Line, line, type Style } from './screen/line.ts';
 
 const plain = createColors(false);
@@ -28,8 +29,10 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Ques
     swarm,
     concerns: (question) => isOwn || chat.isAbout(question),
     ask: async (question, signal) => {
-      const text = await chat.ask(linesAbout(question), promptOf(question), signal);
-      return signal.aborted ? undefined : readAnswer(text, question, chat);
+      chat.screen.print(linesAbout(question));
+      const answer = await askQuestion(question, chatAsker(chat, signal));
+      if (answer === undefined && !signal.aborted) chat.note(describeLeft(question));
+      return answer;
     },
     tell: (text) => chat.note(text),
     nameOfPerson: personName,
@@ -37,14 +40,25 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Ques
   });
 }
 
-/** Describes the tool call, or the change with its difference in colours. */
-export function linesAbout(question: QuestionSummary): Line[] {
-  const lines = questionLines(question, true).map(({ text, tone }) => line(`    ${text}`, styles[tone]));
-  return [line(questionHead(question, plain), 'yellow'), ...lines];
+/** Asks in the input line. The lines of the dialogue are printed above it. */
+function chatAsker(chat: Chat, signal: AbortSignal): Asker {
+  return {
+    show: (lines) => chat.screen.print(lines.map(paint)),
+    readLine: (prompt) => chat.ask([], prompt, signal),
+    editText: (text, prompt) => chat.ask([], prompt, signal, text),
+  };
 }
 
-function readAnswer(text: string | undefined, { id }: QuestionSummary, chat: Chat): PersonAnswer | undefined {
-  if (text !== undefined) return readPersonAnswer(text);
-  chat.note(`${id} stays unanswered. \`gdn approve\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`);
-  return undefined;
+/** Describes the question, with the difference of a change in colours. The fields of a form are asked one by one. */
+export function linesAbout(question: QuestionSummary): Line[] {
+  return [line(questionHead(question, plain), 'yellow'), ...questionLines(question, true, false).map(paint)];
+}
+
+function paint({ text, tone }: DiffLine): Line {
+  return line(`    ${text}`, styles[tone]);
+}
+
+function describeLeft({ id, kind }: QuestionSummary): string {
+  const yes = kind === 'form' ? 'answer' : 'approve';
+  return `${id} stays unanswered. \`gdn ${yes}\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`;
 }

@@ -26,6 +26,9 @@ class FakeScreen implements ChatScreen {
   setDraft(text: string): void {
     this.draft = text;
   }
+  offer(text: string): void {
+    this.draft = text;
+  }
   clearDraft(): void {
     this.draft = '';
   }
@@ -468,6 +471,15 @@ describe('a question', () => {
     expect(screen.draft).toBe('draft');
     expect(hooks.live().label).toBe('> ');
     expect(asked).toEqual([]);
+  });
+
+  test('offers a text to edit, and brings the unsent text back', async () => {
+    const { chat, screen, hooks } = open();
+    screen.setDraft('draft');
+    const edited = chat.ask([], 'Arguments: ', undefined, '{\n}');
+    expect(screen.draft).toBe('{\n}');
+    hooks.sent('{ "a": 1 }');
+    expect([await edited, screen.draft]).toEqual(['{ "a": 1 }', 'draft']);
   });
 
   test('is not asked while another one is open; Enter alone is an answer, Ctrl-C is not', async () => {

@@ -114,8 +114,8 @@ export class Chat {
   }
 
   /** Asks the person; see `Question.ask`. */
-  async ask(question: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
-    const answer = this.#question.ask(question, label, signal);
+  async ask(lines: readonly Line[], label: string, signal?: AbortSignal, text?: string): Promise<string | undefined> {
+    const answer = this.#question.ask(lines, label, signal, text);
     // Nobody can answer any more.
     if (this.#leavesAtRest) this.leave('left');
     signal?.addEventListener('abort', () => this.screen.refresh(), { once: true });

@@ -20,6 +20,7 @@ function keepLines(hooks: ScreenHooks, printed: string[]): ChatScreen & { readon
     refresh: nothing,
     draft: '',
     setDraft: nothing,
+    offer: nothing,
     clearDraft: nothing,
     setHistory: nothing,
     close: nothing,

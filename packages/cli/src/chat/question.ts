@@ -9,7 +9,7 @@ export class Question {
   #open: { readonly label: string; readonly resolve: (answer: string | undefined) => void } | undefined;
   #aside = '';
 
-  constructor(private readonly screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'print'>) {}
+  constructor(private readonly screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'offer' | 'print'>) {}
 
   /** The label before the answer; `undefined` when no question is open. */
   get label(): string | undefined {
@@ -18,16 +18,16 @@ export class Question {
 
   /**
    * Resolves with the answer. Resolves with `undefined` after Ctrl-C, when `signal` aborts, or when the chat ends; and
-   * at once, if another question is open.
+   * at once, if another question is open. `text`: the text to edit; the input line is empty when absent.
    */
-  ask(lines: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
+  ask(lines: readonly Line[], label: string, signal?: AbortSignal, text = ''): Promise<string | undefined> {
     if (this.#open !== undefined || signal?.aborted === true) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const question = { label, resolve };
     this.#open = question;
     this.#aside = this.screen.draft;
-    this.screen.setDraft('');
     this.screen.print(lines);
+    this.screen.offer(text);
     signal?.addEventListener('abort', () => this.#open === question && this.answer(undefined), { once: true });
     return promise;
   }

@@ -8,6 +8,7 @@ import { hasPart, works } from '../../../../test/parts.ts';
 import { readCodeBlocks, repository } from '../../../../test/read-repository.ts';
 import { samples, testInProof } from '../../../../test/samples.ts';
 import type { DemoRun } from '../demo/run-demo.ts';
+import { promptOf } from '../question/wording.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
 // This timeout is long, because each test starts three processes on a machine that may be busy.
@@ -149,12 +150,14 @@ describe('gdn demo', () => {
 });
 
 describe('gdn demo asks a person before it books', () => {
-  const question = 'Let it run? [y/N, or a reason to deny it] ';
+  const question = promptOf({ kind: 'call' });
 
-  test('yes: the picnic is booked; the terminal shows colours, and the answer word by word', async () => {
+  test('F-13 asks with the words of the chat; yes: the picnic is booked; the terminal shows colours, and the answer word by word', async () => {
     const typing = [{ whenSeen: question, keys: 'y\r' }];
     const { screen, exitCode, pieces } = await gdnOnTerminal(book, typing, { NO_COLOR: '' });
     expect(screen).toContain('{"city":"Lisbon"}');
+    expect(screen).toContain('concierge (default) ');
+    expect(screen).toContain('wants to run picnic__book');
     expect(screen).toContain('It is booked in your name.');
     const booked = 'A picnic in Lisbon is booked. Bring friends.';
     expect(screen).toContain(`\n${escape}[1mAgent${escape}[22m  ${booked}\n`);
@@ -168,7 +171,7 @@ describe('gdn demo asks a person before it books', () => {
 
   test('without a person to ask, the call is denied at once', async () => {
     const { stdout, stderr, exitCode } = await gdn(...book);
-    expect(stderr).toStartWith('A tool call needs approval, but no person can be asked, so it is denied:\n');
+    expect(stderr).toStartWith('A tool call needs an answer, but no person can be asked, so it is denied:\n');
     expect(stderr).toContain('{"city":"Lisbon"}');
     expect(stdout).toContain(
       '\nAgent  A person denied this call of "picnic__book". They say: No person can be asked here',

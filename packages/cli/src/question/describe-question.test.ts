@@ -18,7 +18,7 @@ describe('the description of a waiting call', () => {
   test('has everything that a person must judge', () => {
     expect(describeQuestion(question, plain, false)).toBe(
       [
-        '3fa9c1d2  helper (default)  bash__exec',
+        '3fa9c1d2  helper (default) wants to run bash__exec',
         '    {"command":"ls\\nrm -rf /"}',
         '    It is a shell.',
         '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
@@ -41,7 +41,7 @@ describe('the description of a waiting call', () => {
     };
     const shown = describeQuestion(change, plain, false).split('\n');
     expect(shown.slice(0, 8)).toEqual([
-      '3fa9c1d2  helper (default)  a change of its bundle',
+      '3fa9c1d2  helper (default) wants to change its bundle',
       '    changed  a.md  (+1 -1)',
       '    @@ -1 +1 @@',
       '    -old',
@@ -99,6 +99,53 @@ describe('the description of a waiting call', () => {
     expect(shown).toMatch(/… and \d+ characters more: see them with `gdn approve --json`/);
     // oxlint-disable-next-line no-control-regex
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/u);
+  });
+
+  test('N-04 names the extension and the server that ask', () => {
+    const askedBy = { extension: 'mcp', server: 'git\u202ehub' };
+    expect(describeQuestion({ ...question, askedBy }, plain, false)).toContain(
+      '    server git\\u202ehub, extension mcp, turn e1, asked ',
+    );
+  });
+
+  test('N-04 shows the whole address of a page and its host, which letters of other scripts cannot imitate', () => {
+    const url = `https://xn--ggle-0nda.com/login?${'x'.repeat(5_000)}`;
+    const page = { ...question, kind: 'page' as const, args: {}, reason: 'Sign in.', askedBy: { server: 'mail' } };
+    expect(describeQuestion({ ...page, url }, plain, false)).toBe(
+      [
+        '3fa9c1d2  helper (default) asks you to open a page',
+        '    Sign in.',
+        '    A page of xn--ggle-0nda.com, which opens only if you open it:',
+        `    ${url}`,
+        '    server mail, turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
+        '',
+      ].join('\n'),
+    );
+    expect(describeQuestion({ ...page, url: 'https://gооgle.com/' }, plain, false)).toContain('A page of xn--');
+    expect(describeQuestion({ ...page, url: 'https://google.com@evil.org/' }, plain, false)).toContain(
+      'A page of evil.org,',
+    );
+  });
+
+  test('N-04 lists the fields of a form, but not if they are asked one by one', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        cake: { type: 'string', title: 'Ca\u202eke', enum: ['lemon'] },
+        eggs: { type: 'integer', minimum: 1 },
+      },
+      required: ['cake'],
+    };
+    const form = { ...question, kind: 'form' as const, args: {}, reason: 'Which cake?', schema };
+    const fields = [
+      '    Ca\\u202eke (cake): a number from 1 to 1',
+      '        1  lemon',
+      '    eggs: a whole number, at least 1, optional',
+    ];
+    const rest = '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z';
+    const lines = (listsFields: boolean) => describeQuestion(form, plain, false, listsFields).split('\n');
+    expect(lines(true)).toEqual(['3fa9c1d2  helper (default) asks you', '    Which cake?', ...fields, rest, '']);
+    expect(lines(false)).toEqual(['3fa9c1d2  helper (default) asks you', '    Which cake?', rest, '']);
   });
 
   test('leaves letters of all scripts unchanged', () => {

@@ -1,10 +1,12 @@
 import type { QuestionSummary } from '@goondan/runtime';
-import { shortIdOfEvent } from '@goondan/runtime/internal';
-import { type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
+import { readForm, shortIdOfEvent } from '@goondan/runtime/internal';
+import { asPlainLines, type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
 import type { Colors } from '../colors.ts';
+import { describeField } from './describe-field.ts';
 import { type AskedChange, readChange } from './read-change.ts';
 import { showText } from './show-text.ts';
+import { describeWish } from './wording.ts';
 
 /**
  * The maximum number of characters of the arguments that are shown. If there are more, the text says how many. `gdn
@@ -12,53 +14,85 @@ import { showText } from './show-text.ts';
  */
 const MOST_SHOWN = 4_000;
 
-/** Describes a waiting tool call, change of a bundle or question about a budget, for the person who decides. */
-export function describeQuestion(question: QuestionSummary, colors: Colors, isWatched: boolean): string {
-  const lines = questionLines(question, isWatched).map((line) => `    ${paintDiffLine(line, colors)}`);
+/** Describes a question for the person who answers it. The fields of a form are listed if `listsFields` is true. */
+export function describeQuestion(
+  question: QuestionSummary,
+  colors: Colors,
+  isWatched: boolean,
+  listsFields = true,
+): string {
+  const lines = questionLines(question, isWatched, listsFields).map((line) => `    ${paintDiffLine(line, colors)}`);
   return [questionHead(question, colors), ...lines, ''].join('\n');
 }
 
-/** Returns the first line of the description: id, agent, and the tool or the words for a change. */
-export function questionHead({ id, agent, instanceKey, kind, toolName }: QuestionSummary, colors: Colors): string {
-  const subjects = { change: 'a change of its bundle', budget: 'more of a budget', form: 'a form', page: 'a page' };
-  const subject = kind === 'call' ? showText(toolName) : subjects[kind];
-  return `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(subject)}`;
+/** Returns the first line of the description: id, agent, and its wish. */
+export function questionHead(question: QuestionSummary, colors: Colors): string {
+  const { id, agent, instanceKey } = question;
+  const wish = showText(describeWish(question));
+  return `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)}) ${colors.bold(wish)}`;
 }
 
 /** Returns the other lines of the description. */
-export function questionLines(question: QuestionSummary, isWatched: boolean): readonly DiffLine[] {
-  const { eventId, reason, askedAt, expiresAt } = question;
-  const time = (iso: string) => showTime(iso, { isWatched });
+export function questionLines(
+  question: QuestionSummary,
+  isWatched: boolean,
+  listsFields: boolean,
+): readonly DiffLine[] {
+  const { kind, reason } = question;
   const change = readChange(question);
+  // The reason says everything about a budget.
+  const subject =
+    change === undefined ? (kind === 'budget' ? [] : asPlainLines(subjectOf(question))) : changeLines(change);
+  const fields = kind === 'form' && listsFields ? asPlainLines(fieldsOf(question)) : [];
   return [
-    ...(change === undefined ? subjectLines(question) : changeLines(change)),
-    plain(showText(reason)),
-    plain(
-      `${change === undefined ? '' : `changeset ${showText(change.changesetId)}, `}turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`,
-    ),
+    ...(kind === 'form' || kind === 'page' ? [] : subject),
+    ...asPlainLines([showText(reason)]),
+    ...(kind === 'page' ? subject : fields),
+    ...asPlainLines([describeOrigin(question, change, isWatched)]),
   ];
 }
 
-/** Returns the arguments of a tool call. The reason says everything about a budget. */
-function subjectLines(question: QuestionSummary): DiffLine[] {
-  if (question.url !== undefined) return [plain(showText(question.url))];
-  return question.kind === 'budget' || question.kind === 'form' ? [] : [plain(showArguments(question))];
+/** Names the part that asks, the turn, and the time in which an answer counts. */
+function describeOrigin(question: QuestionSummary, change: AskedChange | undefined, isWatched: boolean): string {
+  const { eventId, askedBy, askedAt, expiresAt } = question;
+  const time = (iso: string) => showTime(iso, { isWatched });
+  return [
+    ...(change === undefined ? [] : [`changeset ${showText(change.changesetId)}`]),
+    ...(askedBy?.server === undefined ? [] : [`server ${showText(askedBy.server)}`]),
+    ...(askedBy?.extension === undefined ? [] : [`extension ${showText(askedBy.extension)}`]),
+    `turn ${showText(shortIdOfEvent(eventId))}`,
+    `asked ${time(askedAt)}`,
+    `expires ${time(expiresAt)}`,
+  ].join(', ');
 }
 
-function changeLines({ files }: AskedChange): DiffLine[] {
+/** Returns the arguments of a tool call, or the page with its host. */
+function subjectOf(question: QuestionSummary): readonly string[] {
+  const { kind, url = '' } = question;
+  if (kind !== 'page') return [showArguments(question)];
+  return [`A page of ${showText(hostOf(url))}, which opens only if you open it:`, showText(url)];
+}
+
+/** Returns the host as the browser uses it: letters of other scripts are written in ASCII, so that none looks like another. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? 'an unknown host';
+}
+
+function fieldsOf({ schema }: QuestionSummary): readonly string[] {
+  const fields = readForm(schema);
+  return 'problem' in fields ? [showText(fields.problem)] : fields.flatMap((field) => describeField(field));
+}
+
+function changeLines({ files }: AskedChange): readonly DiffLine[] {
   const { lines, left } = summarizeDiffs(files);
-  if (left === 0) return [...lines];
+  if (left === 0) return lines;
   // The changeset on disk may have other edits by now, so only the question itself has the asked ones.
   const where = 'see all of them with `gdn approve --json`';
-  return [...lines, plain(`… and ${left} ${left === 1 ? 'line' : 'lines'} more: ${where}`)];
+  return [...lines, ...asPlainLines([`… and ${left} ${left === 1 ? 'line' : 'lines'} more: ${where}`])];
 }
 
 function showArguments({ args }: QuestionSummary): string {
   const text = showText(JSON.stringify(args));
   if (text.length <= MOST_SHOWN) return text;
   return `${text.slice(0, MOST_SHOWN)}… and ${text.length - MOST_SHOWN} characters more: see them with \`gdn approve --json\``;
-}
-
-function plain(text: string): DiffLine {
-  return { text, tone: 'plain' };
 }

@@ -11,4 +11,6 @@ test('a person has the name of the OS user, also if $USER is not set', () => {
   };
   expect(nameWith({})).toBe(Bun.spawnSync(['id', '-un']).stdout.toString().trim());
   expect(nameWith({ USER: 'ann' })).toBe('ann');
+  // Without the command `id`, the number of the user is better than a name that everybody has.
+  expect(nameWith({ PATH: '/nowhere' })).toBe(`uid ${process.getuid?.()}`);
 });

@@ -79,9 +79,9 @@ describe('the desk of a person at a terminal', () => {
     const { asked, given, tell, ids } = await open([call('one'), call('two')]);
     tell('asked', call('three'));
     expect(ids()).toEqual(['one']);
-    asked[0]?.answer({ isApproved: true });
+    asked[0]?.answer({ decision: 'approved' });
     await settle();
-    asked[1]?.answer({ isApproved: false, note: 'Not today.' });
+    asked[1]?.answer({ decision: 'denied', note: 'Not today.' });
     await settle();
     expect(ids()).toEqual(['one', 'two', 'three']);
     expect(given).toEqual(['approved one', 'denied two Not today.']);
@@ -91,7 +91,7 @@ describe('the desk of a person at a terminal', () => {
     let whose = 'helper';
     const { desk, asked, ids } = await open([call('one', 'other'), call('two')], ({ agent }) => agent === whose);
     expect(ids()).toEqual(['two']);
-    asked[0]?.answer({ isApproved: true });
+    asked[0]?.answer({ decision: 'approved' });
     await settle();
     expect(ids()).toEqual(['two']);
     whose = 'other';
@@ -117,7 +117,7 @@ describe('the desk of a person at a terminal', () => {
 
   test('is silent about its own answers, and does not repeat a question left open', async () => {
     const { desk, asked, told, ids } = await open([call('one'), call('two')]);
-    asked[0]?.answer({ isApproved: true });
+    asked[0]?.answer({ decision: 'approved' });
     await settle();
     asked[1]?.answer(undefined);
     await settle();
@@ -129,10 +129,10 @@ describe('the desk of a person at a terminal', () => {
   test('reports an answer that did not count', async () => {
     const { asked, told, world } = await open([call('one'), call('two')]);
     world.fails = new GoondanError('E_QUESTION_ENDED', 'It was answered by ann already.');
-    asked[0]?.answer({ isApproved: true });
+    asked[0]?.answer({ decision: 'approved' });
     await settle();
     world.fails = new GoondanError('E_CONTROL_CLOSED', 'It is gone.');
-    asked[1]?.answer({ isApproved: true });
+    asked[1]?.answer({ decision: 'approved' });
     await settle();
     expect(told).toEqual([
       'one is not answered. E_QUESTION_ENDED: It was answered by ann already.',
@@ -140,11 +140,26 @@ describe('the desk of a person at a terminal', () => {
     ]);
   });
 
+  test('asks again if the answer does not fit', async () => {
+    const { asked, given, told, world, ids } = await open([call('one')]);
+    world.fails = new GoondanError('E_QUESTION_REPLY', 'It does not fit.');
+    asked[0]?.answer({ decision: 'approved', args: {} });
+    await settle();
+    world.fails = undefined;
+    asked[1]?.answer({ decision: 'approved' });
+    await settle();
+    expect([ids(), given, told]).toEqual([
+      ['one', 'one'],
+      ['approved one'],
+      ['one is not answered. E_QUESTION_REPLY: It does not fit.'],
+    ]);
+  });
+
   test('asks nothing any more after it was closed', async () => {
     const { desk, asked, given, tell, ids, isWatching } = await open([call('one')]);
     expect(desk.isAsking).toBe(true);
     desk.close();
-    asked[0]?.answer({ isApproved: true });
+    asked[0]?.answer({ decision: 'approved' });
     await settle();
     tell('asked', call('two'));
     expect([ids(), given, isWatching(), desk.isAsking]).toEqual([['one'], [], false, false]);

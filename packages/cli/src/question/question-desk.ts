@@ -1,5 +1,5 @@
 /**
- * Asks the person at a terminal about the tool calls that concern them, one after the other, while the desk is open.
+ * Asks the person at a terminal the questions that concern them, one after the other, while the desk is open.
  *
  * 1. The desk asks about one call at a time. It skips calls that were answered elsewhere or have ended.
  * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk does not ask
@@ -9,6 +9,7 @@ import type { QuestionSummary, Swarm } from '@goondan/runtime';
 import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
+import { describeEffect } from './wording.ts';
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'questions' | 'answer' | 'watch'>;
@@ -93,7 +94,8 @@ export class QuestionDesk {
       this.#asking = { id: '', over };
       await this.#give(question, answer);
     } catch (error) {
-      // The swarm has stopped, or the disk is full, so the call keeps waiting.
+      // The answer does not fit, so the person is asked again. Otherwise somebody was faster, or the swarm has stopped.
+      if (GoondanError.is(error) && error.code === 'E_QUESTION_REPLY') this.#seen.delete(id);
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
       if (!this.#isClosed) this.deps.tell(`${id} is not answered. ${problem}`);
     } finally {
@@ -102,14 +104,11 @@ export class QuestionDesk {
     }
   }
 
-  async #give({ id, digest, kind }: QuestionSummary, { isApproved, note }: PersonAnswer): Promise<void> {
+  async #give(question: QuestionSummary, answer: PersonAnswer): Promise<void> {
     const { swarm, tell, nameOfPerson, via } = this.deps;
-    const decision = isApproved ? 'approved' : 'denied';
-    const said = note === undefined ? {} : { note };
-    const empty = kind === 'form' && isApproved ? { content: {} } : {};
-    await swarm.answer({ id, digest, decision, by: nameOfPerson(), via, ...said, ...empty });
-    if (kind === 'change') tell(isApproved ? `${id}: the change is approved.` : `${id}: the change is denied.`);
-    else if (kind === 'budget')
-      tell(isApproved ? `${id}: the budget grows when the turn goes on.` : `${id}: the budget stays as it is.`);
+    const { id, digest } = question;
+    await swarm.answer({ id, digest, by: nameOfPerson(), via, ...answer });
+    const effect = describeEffect(question, answer);
+    if (effect !== undefined) tell(`${id}: ${effect}.`);
   }
 }

@@ -108,13 +108,13 @@ test('a desk without a person says whether a tool call or a change waits or is d
     await withDesk({ swarm, options: [], isAlone: true, ...place }, terminal, settle);
     texts.push(text);
   }
-  expect(texts[0]).toContain('A tool call waits for you:\ncall  helper (default)  bash__exec\n');
+  expect(texts[0]).toContain('A tool call waits for you:\ncall  helper (default) wants to run bash__exec\n');
   expect(texts[0]).toContain(
-    'A change of the bundle waits for you:\nchange  helper (default)  a change of its bundle\n',
+    'A change of the bundle waits for you:\nchange  helper (default) wants to change its bundle\n',
   );
   expect(texts[0]).toContain('    added  a  (+1)\n    @@ -0,0 +1 @@\n    +x\n');
-  expect(texts[1]).toContain('A tool call needs approval, but no person can be asked, so it is denied:\ncall ');
+  expect(texts[1]).toContain('A tool call needs an answer, but no person can be asked, so it is denied:\ncall ');
   expect(texts[1]).toContain(
-    'A change of the bundle needs approval, but no person can be asked, so it is denied:\nchange ',
+    'A change of the bundle needs an answer, but no person can be asked, so it is denied:\nchange ',
   );
 });

@@ -1,14 +1,16 @@
 /**
- * The approval desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
+ * The desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
  */
 import type { Acceptance, QuestionSummary, Swarm } from '@goondan/runtime';
-import { askLine } from '../ask-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { TakeInterrupt } from '../with-interrupt.ts';
 import { QuestionDesk } from './question-desk.ts';
 import { describeQuestion } from './describe-question.ts';
-import { promptOf, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
+import { askQuestion } from './ask-question.ts';
+import type { PersonAnswer } from './person-answer.ts';
 import { personName } from './person-name.ts';
+import { terminalAsker } from './terminal-asker.ts';
+import { nameSubject } from './wording.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
@@ -69,9 +71,9 @@ async function askPerson(
   const left = new AbortController();
   const giveBack = takeInterrupt?.(() => left.abort());
   try {
-    terminal.printError(describeQuestion(question, terminal.errorColors, terminal.canAsk));
-    const text = await askLine(promptOf(question), terminal, AbortSignal.any([signal, left.signal]));
-    if (text !== undefined) return readPersonAnswer(text);
+    terminal.printError(describeQuestion(question, terminal.errorColors, terminal.canAsk, false));
+    const answer = await askQuestion(question, terminalAsker(terminal, AbortSignal.any([signal, left.signal])));
+    if (answer !== undefined) return answer;
     if (!signal.aborted) {
       const how = answerCommands(question, options);
       terminal.printError(`${question.id} stays unanswered. ${how}. Ctrl-C cancels the turn.\n`);
@@ -84,31 +86,20 @@ async function askPerson(
 
 function tellWhere(question: QuestionSummary, { options }: DeskPlace, terminal: Terminal): undefined {
   terminal.printError(
-    `${nameOf(question)} waits for you:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}` +
+    `${nameSubject(question)} waits for you:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}` +
       `${answerCommands(question, options)}.\n`,
   );
 }
 
-function nameOf({ kind }: QuestionSummary): string {
-  return names[kind];
-}
-
-const names = {
-  call: 'A tool call',
-  change: 'A change of the bundle',
-  budget: 'A model call above a budget',
-  form: 'A form',
-  page: 'A page',
-};
-
-function answerCommands({ id }: QuestionSummary, options: readonly string[]): string {
-  const [approve, deny] = ['approve', 'deny'].map((command) => `\`${['gdn', command, id, ...options].join(' ')}\``);
-  return `Answer from another terminal: ${approve} or ${deny}`;
+function answerCommands({ id, kind }: QuestionSummary, options: readonly string[]): string {
+  const commands = [kind === 'form' ? 'answer' : 'approve', 'deny'];
+  const [yes, no] = commands.map((command) => `\`${['gdn', command, id, ...options].join(' ')}\``);
+  return `Answer from another terminal: ${yes} or ${no}`;
 }
 
 function refuse(question: QuestionSummary, note: string, terminal: Terminal): PersonAnswer {
   terminal.printError(
-    `${nameOf(question)} needs approval, but no person can be asked, so it is denied:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}`,
+    `${nameSubject(question)} needs an answer, but no person can be asked, so it is denied:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}`,
   );
-  return { isApproved: false, note };
+  return { decision: 'denied', note };
 }

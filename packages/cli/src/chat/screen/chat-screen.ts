@@ -14,6 +14,8 @@ export interface ChatScreen {
   readonly draft: string;
   /** Replaces the unsent text. */
   setDraft(text: string): void;
+  /** Replaces the unsent text with one to edit. If the screen cannot edit it, it is printed, and the person types another. */
+  offer(text: string): void;
   /** Clears the unsent text; the arrow keys can bring it back. */
   clearDraft(): void;
   /** Sets the entries that the arrow keys bring back, oldest first. */

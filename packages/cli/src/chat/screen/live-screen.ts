@@ -77,6 +77,10 @@ export class LiveScreen implements ChatScreen {
     this.refresh();
   }
 
+  offer(text: string): void {
+    this.setDraft(text);
+  }
+
   clearDraft(): void {
     this.#prompt.clear();
     this.refresh();

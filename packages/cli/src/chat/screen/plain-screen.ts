@@ -63,6 +63,10 @@ export class PlainScreen implements ChatScreen {
     if (text !== '') this.print([line('Not sent:'), ...linesOf(text)]);
   }
 
+  offer(text: string): void {
+    if (text !== '') this.print(linesOf(text));
+  }
+
   clearDraft(): void {}
 
   setHistory(): void {}

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'bun:test';
+import type { QuestionSummary } from '@goondan/runtime';
+import type { JsonObject } from '@goondan/types';
+import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
+import { askQuestion } from './ask-question.ts';
+
+const schema: JsonObject = {
+  type: 'object',
+  properties: { command: { type: 'string' }, times: { type: 'integer', maximum: 3 } },
+  required: ['command'],
+  additionalProperties: false,
+};
+const call: QuestionSummary = { ...fakeQuestion, kind: 'call', args: { command: 'ls' }, schema };
+
+/** Asks a person who types these lines. A line in a list is typed into the editor. Returns everything on the screen. */
+async function ask(question: QuestionSummary, typed: readonly (string | readonly [text: string])[], isEditing = false) {
+  const screen: string[] = [];
+  const edited: string[] = [];
+  const left = [...typed];
+  const answer = await askQuestion(
+    question,
+    {
+      show: (lines) => screen.push(...lines.map(({ text }) => text)),
+      async readLine(prompt) {
+        screen.push(prompt);
+        const next = left.shift();
+        return typeof next === 'object' ? expect.unreachable('a line was expected') : next;
+      },
+      async editText(text) {
+        edited.push(text);
+        const next = left.shift();
+        return typeof next === 'object' ? next[0] : undefined;
+      },
+    },
+    isEditing,
+  );
+  return { answer, screen, edited, left };
+}
+
+describe('the dialogue about a tool call', () => {
+  test.each([
+    [['y'], { decision: 'approved' }],
+    [['n'], { decision: 'denied' }],
+    [['n not on Friday'], { decision: 'denied', note: 'not on Friday' }],
+    [['', 'ok', 'y'], { decision: 'approved' }],
+    [['a', 't'], { decision: 'approved', always: 'tool' }],
+    [['a', 'y', 'a'], { decision: 'approved', always: 'arguments' }],
+    [['a', '', 'n'], { decision: 'denied' }],
+    [[], undefined],
+    [['a'], undefined],
+    [['e'], undefined],
+  ] as const)('%j is answered with %j', async (typed, answer) => {
+    expect(await ask(call, typed)).toMatchObject({ answer, left: [] });
+  });
+
+  test('F-13 Enter explains every key, and asks again', async () => {
+    const { screen } = await ask(call, ['', 'y']);
+    expect(screen).toEqual([
+      'Let it run? [y/n/e/a] ',
+      'y  yes: it runs this time, with exactly these arguments',
+      'n  no; the words after it are the reason, which the agent reads: n not on Friday',
+      'e  edit the arguments first',
+      'a  always: not only this time, in this conversation',
+      'Let it run? [y/n/e/a] ',
+    ]);
+  });
+
+  test('F-13 always says what it covers, where, and how to revoke it', async () => {
+    const { screen } = await ask(call, ['a', 'a']);
+    expect(screen.slice(1)).toEqual([
+      'Always, in this conversation of helper (default), without a question:',
+      't  every call of bash__exec, with any arguments',
+      'a  every call of bash__exec with exactly these arguments',
+      'A changed tool asks again. `gdn approve` lists it, and `gdn deny 3fa9c1d2` revokes it.',
+      'Always what? [t/a, Enter goes back] ',
+    ]);
+  });
+
+  test('F-13 a wrong edit stays in the editor, with the field that is wrong; a right one is shown as a difference', async () => {
+    const wrong = ['{ "command": 1 }', '{ "command": "ls" ', '{ "command": "ls", "times": 9 }'];
+    const right = '{ "command": "ls -l" }';
+    const { answer, screen, edited } = await ask(call, ['e', ...wrong.map((each) => [each] as const), [right], 'y']);
+    expect(answer).toEqual({ decision: 'approved', args: { command: 'ls -l' } });
+    expect(edited).toEqual(['{\n  "command": "ls"\n}', ...wrong]);
+    expect(screen[2]).toContain('command');
+    expect(screen[3]).toBe('This is not JSON: the text ends too early, at line 1, column 19.');
+    expect(screen[4]).toContain('times');
+    expect(screen.slice(5)).toEqual([
+      ' {',
+      '-  "command": "ls"',
+      '+  "command": "ls -l"',
+      ' }',
+      'Let it run with these arguments? [y/n/e/a] ',
+    ]);
+  });
+
+  test('edited arguments can be denied, edited again, taken back, and always be allowed', async () => {
+    const edit = [`{ "command": "pwd" }`] as const;
+    const again = [`{ "command": "ls" }`] as const;
+    expect((await ask(call, ['e', edit, 'n no'])).answer).toEqual({ decision: 'denied', note: 'no' });
+    expect((await ask(call, ['e', edit, 'a', 'a'])).answer).toEqual({
+      decision: 'approved',
+      args: { command: 'pwd' },
+      always: 'arguments',
+    });
+    const back = await ask(call, ['e', edit, 'e', again, 'y']);
+    expect(back.answer).toEqual({ decision: 'approved' });
+    expect(back.edited[1]).toBe('{\n  "command": "pwd"\n}');
+    expect(back.screen.slice(-2)).toEqual(['The arguments are as they were.', 'Let it run? [y/n/e/a] ']);
+    expect((await ask(call, ['e', [''], 'y'])).answer).toEqual({ decision: 'approved' });
+  });
+
+  test('can begin with the editor', async () => {
+    const { answer, screen } = await ask(call, [[`{ "command": "pwd" }`], 'y'], true);
+    expect(answer).toEqual({ decision: 'approved', args: { command: 'pwd' } });
+    expect(screen.at(-1)).toBe('Let it run with these arguments? [y/n/e/a] ');
+  });
+});
+
+describe('the dialogue about something else', () => {
+  test.each([
+    ['change', 'Change the bundle? [y/n] '],
+    ['budget', 'Raise the budget? [y/n] '],
+    ['page', 'Did you open the page? [y/n] '],
+  ] as const)('%s has no keys but y and n', async (kind, prompt) => {
+    const { answer, screen } = await ask({ ...call, kind }, ['e', 'a', 'y']);
+    expect(answer).toEqual({ decision: 'approved' });
+    expect(screen.filter((text) => text === prompt)).toHaveLength(3);
+  });
+});
+
+describe('the dialogue about a form', () => {
+  const form: QuestionSummary = {
+    ...fakeQuestion,
+    kind: 'form',
+    args: {},
+    schema: {
+      type: 'object',
+      properties: {
+        branch: {
+          type: 'string',
+          title: 'Branch',
+          oneOf: [
+            { const: 'main', title: 'Main' },
+            { const: 'dev', title: 'Dev' },
+          ],
+        },
+        count: { type: 'integer', minimum: 1, maximum: 9, description: 'Number of copies' },
+        force: { type: 'boolean', default: false },
+        note: { type: 'string' },
+        parts: { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] } },
+      },
+      required: ['branch', 'count'],
+    },
+  };
+
+  test('N-04 asks for each field, checks it at once, and shows the answer before it is sent', async () => {
+    const { answer, screen } = await ask(form, ['2', '', '12', 'x', '3', '', 'hello', '1,3', '', 'y']);
+    expect(answer).toEqual({
+      decision: 'approved',
+      content: { branch: 'dev', count: 3, force: false, note: 'hello', parts: ['a', 'c'] },
+    });
+    expect(screen).toEqual([
+      '`/back` goes back to the field before, and `/decline` declines, with a reason if you like.',
+      'Branch (branch) (1 of 5): a number from 1 to 2',
+      '    1  Main',
+      '    2  Dev',
+      'Branch: ',
+      'count (2 of 5): a whole number from 1 to 9',
+      '    Number of copies',
+      'count: ',
+      'count is needed: a whole number from 1 to 9.',
+      'count (2 of 5): a whole number from 1 to 9',
+      '    Number of copies',
+      'count: ',
+      'count must be 9 or less.',
+      'count (2 of 5): a whole number from 1 to 9',
+      '    Number of copies',
+      'count: ',
+      'count must be a whole number from 1 to 9.',
+      'count (2 of 5): a whole number from 1 to 9',
+      '    Number of copies',
+      'count: ',
+      'force (3 of 5): y or n, optional',
+      'force [Enter: no]: ',
+      'note (4 of 5): a text, optional',
+      'note [Enter skips]: ',
+      'parts (5 of 5): numbers from 1 to 3 with commas, optional',
+      '    1  a',
+      '    2  b',
+      '    3  c',
+      'parts [Enter skips]: ',
+      'Branch: Dev',
+      'count: 3',
+      'force: no',
+      'note: hello',
+      'parts: a, c',
+      'Send this answer? [y/n/e] ',
+      'y  yes: the answer is sent as it is shown',
+      'n  no; the words after it are the reason, which the agent reads: n not on Friday',
+      'e  go through the fields again',
+      'Send this answer? [y/n/e] ',
+    ]);
+  });
+
+  test('goes back, goes through the fields again with the values that were typed, and leaves fields out', async () => {
+    const { answer, screen } = await ask(form, [
+      'Main',
+      '3',
+      'y',
+      '/back',
+      'n',
+      '',
+      '',
+      'e',
+      '',
+      '4',
+      '/skip',
+      '',
+      '',
+      'y',
+    ]);
+    expect(answer).toEqual({ decision: 'approved', content: { branch: 'main', count: 4 } });
+    expect(screen).toContain('Branch [Enter: Main]: ');
+    expect(screen).toContain('force [Enter: yes]: ');
+    expect(screen).toContain('note: (left out)');
+  });
+
+  test.each([
+    [['/decline'], { decision: 'denied' }],
+    [['1', '/decline not yours'], { decision: 'denied', note: 'not yours' }],
+    [['1', '1', '', '', '', 'n later'], { decision: 'denied', note: 'later' }],
+    [['1'], undefined],
+    [['1', '1', '', '', ''], undefined],
+  ] as const)('can be declined or left at any time: %j', async (typed, answer) => {
+    expect(await ask(form, typed)).toMatchObject({ answer, left: [] });
+  });
+
+  test('with one field needs no second look', async () => {
+    const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string', minLength: 2 } } } };
+    expect((await ask(one, ['a', '//etc'])).answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
+  });
+
+  test('that cannot be read can only be declined', async () => {
+    const { answer, screen } = await ask({ ...form, schema: { type: 'array' } }, ['y', 'n broken']);
+    expect(answer).toEqual({ decision: 'denied', note: 'broken' });
+    expect(screen[0]).toStartWith('This question cannot be answered: ');
+  });
+});

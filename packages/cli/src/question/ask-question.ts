@@ -1,0 +1,56 @@
+/**
+ * Asks a person one question until the answer is clear. The chat and the commands have the same dialogue, each in its own
+ * place.
+ */
+import type { QuestionSummary } from '@goondan/runtime';
+import { asPlainLines } from '../show-diff.ts';
+import type { Asker } from './asker.ts';
+import { type Edit, editArguments } from './edit-arguments.ts';
+import { fillForm } from './fill-form.ts';
+import type { PersonAnswer } from './person-answer.ts';
+import { readAlways, readKey } from './read-key.ts';
+import { type Always, ALWAYS_PROMPT, EDITED_PROMPT, explainAlways, explainKeys, promptOf } from './wording.ts';
+
+/** Returns `undefined` if the person leaves the question open. `isEditing`: begins with the editor of the arguments. */
+export async function askQuestion(
+  question: QuestionSummary,
+  asker: Asker,
+  isEditing = false,
+): Promise<PersonAnswer | undefined> {
+  if (question.kind === 'form') return fillForm(question, asker);
+  let edit: Edit | undefined = isEditing ? await editArguments(question, {}, asker) : {};
+  while (edit !== undefined) {
+    const typed = await asker.readLine(edit.args === undefined ? promptOf(question) : EDITED_PROMPT);
+    if (typed === undefined) return undefined;
+    const key = readKey(typed, question.kind);
+    switch (key.type) {
+      case 'yes':
+        return { decision: 'approved', ...edit };
+      case 'no':
+        return { decision: 'denied', ...(key.note !== undefined && { note: key.note }) };
+      case 'always': {
+        const always = await askAlways(question, asker);
+        if (always === undefined) return undefined;
+        if (always !== 'back') return { decision: 'approved', ...edit, always };
+        break;
+      }
+      case 'edit':
+        edit = await editArguments(question, edit, asker);
+        break;
+      case 'unclear':
+        asker.show(asPlainLines(explainKeys(question)));
+    }
+  }
+  return undefined;
+}
+
+/** Returns `undefined` if the person leaves the question open. */
+async function askAlways(question: QuestionSummary, asker: Asker): Promise<Always | 'back' | undefined> {
+  for (;;) {
+    asker.show(asPlainLines(explainAlways(question)));
+    const typed = await asker.readLine(ALWAYS_PROMPT);
+    if (typed === undefined) return undefined;
+    const always = readAlways(typed);
+    if (always !== undefined) return always;
+  }
+}

@@ -1,0 +1,10 @@
+import type { DiffLine } from '../show-diff.ts';
+
+/** The place where a person is asked: the input line of the chat, or the terminal of a command. */
+export interface Asker {
+  show(lines: readonly DiffLine[]): void;
+  /** Reads a line. Returns `undefined` if the person leaves the question open, or nobody needs the answer any more. */
+  readLine(prompt: string): Promise<string | undefined>;
+  /** Lets the person edit a text of several lines. Returns `undefined` as `readLine` does. */
+  editText(text: string, prompt: string): Promise<string | undefined>;
+}

@@ -1,0 +1,32 @@
+/** Describes the fields of a form, and their values, for people. Pure. */
+import type { FormField } from '@goondan/runtime/internal';
+import type { JsonValue } from '@goondan/types';
+import { describeInput } from './read-field.ts';
+import { showText } from './show-text.ts';
+
+/** Describes a field: its title, its description and its choices. `place`: such as `1 of 3`. */
+export function describeField(field: FormField, place?: string): readonly string[] {
+  const { title, name, description, choices = [], isRequired } = field;
+  const named = title === name ? showText(title) : `${showText(title)} (${showText(name)})`;
+  const where = place === undefined ? '' : ` (${place})`;
+  return [
+    `${named}${where}: ${describeInput(field)}${isRequired ? '' : ', optional'}`,
+    ...(description === undefined ? [] : [`    ${showText(description)}`]),
+    ...choices.map((choice, at) => `    ${at + 1}  ${showText(choice.title)}`),
+  ];
+}
+
+/** `kept`: the value for Enter alone. */
+export function promptOfField(field: FormField, kept: JsonValue | undefined): string {
+  const nothing = field.isRequired ? '' : ' [Enter skips]';
+  return `${showText(field.title)}${kept === undefined ? nothing : ` [Enter: ${describeValue(field, kept)}]`}: `;
+}
+
+/** Shows a value as the person knows it: choices by their titles. */
+export function describeValue({ choices = [] }: FormField, value: JsonValue | undefined): string {
+  if (value === undefined) return '(left out)';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const title = (each: JsonValue) =>
+    choices.find((choice) => choice.value === each)?.title ?? (typeof each === 'string' ? each : JSON.stringify(each));
+  return showText(Array.isArray(value) ? value.map(title).join(', ') : title(value));
+}

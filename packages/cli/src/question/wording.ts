@@ -1,0 +1,151 @@
+/**
+ * The words with which people are asked, and told what their answer does: in the chat, in `gdn run`, `gdn send` and `gdn
+ * demo`, in `gdn approve`, and in Studio. Pure, and without imports of values, so that a browser can load it.
+ */
+import type { QuestionSummary } from '@goondan/runtime';
+
+export type AskedKind = QuestionSummary['kind'];
+
+/** A tool call can also be edited, and always be allowed. */
+const keys: Readonly<Record<AskedKind, string>> = {
+  call: 'y/n/e/a',
+  change: 'y/n',
+  budget: 'y/n',
+  form: 'y/n/e',
+  page: 'y/n',
+};
+
+const asks: Readonly<Record<AskedKind, string>> = {
+  call: 'Let it run?',
+  change: 'Change the bundle?',
+  budget: 'Raise the budget?',
+  form: 'Send this answer?',
+  page: 'Did you open the page?',
+};
+
+/** Returns the words after the name of the agent, as in `helper wants to run bash__exec`. */
+export function describeWish({ kind, toolName }: Pick<QuestionSummary, 'kind' | 'toolName'>): string {
+  if (kind === 'call') return `wants to run ${toolName}`;
+  const wishes = {
+    change: 'wants to change its bundle',
+    budget: 'needs more of a budget',
+    form: 'asks you',
+    page: 'asks you to open a page',
+  };
+  return wishes[kind];
+}
+
+/** Names the thing that waits, at the beginning of a sentence. */
+export function nameSubject({ kind }: Pick<QuestionSummary, 'kind'>): string {
+  const subjects = {
+    call: 'A tool call',
+    change: 'A change of the bundle',
+    budget: 'A model call above a budget',
+    form: 'A question',
+    page: 'A page to open',
+  };
+  return subjects[kind];
+}
+
+/** Returns the question, without the keys. */
+export function askWords(kind: AskedKind): string {
+  return asks[kind];
+}
+
+/** Returns the question and the keys that answer it. */
+export function promptOf({ kind }: Pick<QuestionSummary, 'kind'>): string {
+  return `${asks[kind]} [${keys[kind]}] `;
+}
+
+/** Returns the question about arguments that the person edited. */
+export const EDITED_PROMPT = `Let it run with these arguments? [${keys.call}] `;
+
+const reasonGoesTo: Readonly<Record<AskedKind, string>> = {
+  call: 'which the agent reads',
+  change: 'which the agent reads',
+  budget: 'which becomes a part of the error',
+  form: 'which the agent reads',
+  page: 'which the agent reads',
+};
+
+const yes: Readonly<Record<AskedKind, string>> = {
+  call: 'it runs this time, with exactly these arguments',
+  change: 'the bundle gets exactly this change',
+  budget: 'the budget grows when the turn goes on',
+  form: 'the answer is sent as it is shown',
+  page: 'you opened the page, and the turn goes on',
+};
+
+/** Explains each key in a line. */
+export function explainKeys({ kind }: Pick<QuestionSummary, 'kind'>): readonly string[] {
+  return [
+    `y  yes: ${yes[kind]}`,
+    `n  no; the words after it are the reason, ${reasonGoesTo[kind]}: n not on Friday`,
+    ...(kind === 'call' ? ['e  edit the arguments first', 'a  always: not only this time, in this conversation'] : []),
+    ...(kind === 'form' ? ['e  go through the fields again'] : []),
+  ];
+}
+
+/** How much an answer allows from now on. */
+export type Always = 'tool' | 'arguments';
+
+type Granted = Pick<QuestionSummary, 'agent' | 'instanceKey' | 'toolName'>;
+
+/** Says exactly which calls are allowed, as in `every call of bash__exec, with any arguments`. */
+export function describeAlways(always: Always, toolName: string): string {
+  return always === 'tool'
+    ? `every call of ${toolName}, with any arguments`
+    : `every call of ${toolName} with exactly these arguments`;
+}
+
+/** Names the only conversation in which something is always allowed. */
+export function describeWhere({ agent, instanceKey }: Pick<Granted, 'agent' | 'instanceKey'>): string {
+  return `in this conversation of ${agent} (${instanceKey})`;
+}
+
+export const ALWAYS_PROMPT = 'Always what? [t/a, Enter goes back] ';
+
+/** Explains the two ways to allow calls always, and how to take that back. */
+export function explainAlways(question: Granted & Pick<QuestionSummary, 'id'>): readonly string[] {
+  const { id, toolName } = question;
+  return [
+    `Always, ${describeWhere(question)}, without a question:`,
+    `t  ${describeAlways('tool', toolName)}`,
+    `a  ${describeAlways('arguments', toolName)}`,
+    `A changed tool asks again. ${howToRevoke(id)}`,
+  ];
+}
+
+export function howToRevoke(id: string): string {
+  return `\`gdn approve\` lists it, and \`gdn deny ${id}\` revokes it.`;
+}
+
+/** The answer of a person, without their name. */
+export interface GivenAnswer {
+  readonly decision: 'approved' | 'denied';
+  readonly always?: Always;
+  readonly args?: object;
+}
+
+/** Returns one word for the answer. */
+export function nameAnswer(kind: AskedKind, { decision }: Pick<GivenAnswer, 'decision'>): string {
+  const isYes = decision === 'approved';
+  if (kind === 'form' || kind === 'page') return isYes ? 'Answered' : 'Declined';
+  return isYes ? 'Approved' : 'Denied';
+}
+
+/** Says what the answer does, as the end of a sentence; `undefined` if its word says everything. */
+export function describeEffect(
+  question: Granted & Pick<QuestionSummary, 'id' | 'kind'>,
+  { decision, always, args }: GivenAnswer,
+): string | undefined {
+  const { id, kind, toolName } = question;
+  const isYes = decision === 'approved';
+  if (kind === 'change') return isYes ? 'the bundle changes when the turn goes on' : 'the bundle stays as it is';
+  if (kind === 'budget') return isYes ? 'the budget grows when the turn goes on' : 'the budget stays as it is';
+  if (kind !== 'call' || !isYes) return undefined;
+  const edited = args === undefined ? '' : 'it runs with your arguments';
+  if (always === undefined) return edited === '' ? undefined : edited;
+  const allowed = `${describeAlways(always, toolName)} runs without a question from now on, ${describeWhere(question)}`;
+  return `${edited === '' ? '' : `${edited}; `}${allowed}. ${howToRevoke(id).slice(0, -1)}`;
+}
