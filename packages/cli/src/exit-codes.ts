@@ -33,7 +33,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_QUESTION_CHANGED: exitCodes.setup,
   E_QUESTION_ENDED: exitCodes.setup,
   E_QUESTION_FORBIDDEN: exitCodes.setup,
-  E_QUESTION_REPLY: exitCodes.setup,
+  E_QUESTION_REPLY: exitCodes.usage,
   E_QUESTION_UNKNOWN: exitCodes.setup,
   E_BACKUP_FOLDER: exitCodes.setup,
   E_BACKUP_FORMAT: exitCodes.setup,

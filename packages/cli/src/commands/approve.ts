@@ -1,83 +1,115 @@
-import type { BundleOptions } from '../common-options.ts';
+import { Option } from 'commander';
 import type { GdnCommand, Result } from '../gdn-command.ts';
-import type { Terminal } from '../terminal.ts';
+import type { AnswerOptions, ApproveOptions, DenyOptions } from '../question/give-answer.ts';
+import { stopSignals } from '../stop-signals.ts';
+import { withInterrupt } from '../with-interrupt.ts';
 
-/** Adds `gdn approve` and `gdn deny`. */
+/** Adds `gdn approve`, `gdn deny` and `gdn answer`. */
 export function addApproveCommands(program: GdnCommand): void {
+  addApprove(program);
+  addDeny(program);
+  addAnswer(program);
+}
+
+function addApprove(program: GdnCommand): void {
   program
     .command('approve')
     .argument(
       '[id]',
       'the id of the question or of the changeset, as the list shows it; without an id, the list is printed',
     )
-    .summary('list the questions that wait for approval, or approve one')
+    .summary('list the questions that wait for an answer, or approve one')
     .description(
-      'Answers one question of a running swarm with yes. A tool call runs: this call, once, with the arguments shown. A ' +
-        'change that an agent wants to make to its bundle is made, with the difference shown. A budget of model calls ' +
-        'grows by its own size, or by as much as the waiting call needs. Without an id it lists the questions. They are ' +
-        'kept when the swarm stops, and wait again when it starts.',
+      'Answers a question with yes. A tool call runs: this call, once, with the arguments shown, or with other arguments ' +
+        '(--edit, --args), or from now on without a question (--always). A change that an agent wants to make to its ' +
+        'bundle is made, with the difference shown. A budget of model calls grows by its own size, or by as much as the ' +
+        'waiting call needs. For a page, yes means that you opened it. Without an id it lists the questions, and below ' +
+        'them everything that is always allowed. If the swarm is not running, the answer is kept for its next start.',
     )
+    .addOption(
+      new Option(
+        '--always <scope>',
+        'allow such calls in this conversation without a question: "tool" with any arguments, "arguments" with exactly these',
+      ).choices(['tool', 'arguments']),
+    )
+    .option('--edit', 'edit the arguments in $VISUAL, $EDITOR or vi; the difference is shown before it runs')
+    .option('--args <json>', 'run it with these arguments: a JSON object, or @file with one')
     .option('--note <text>', 'a note for the record')
     .swarmOptions()
-    .examples('gdn approve --bundle my-swarm', 'gdn approve 3fa9c1d2 --bundle my-swarm')
-    .runs((options: BundleOptions & { readonly note?: string }, terminal, id?: string) =>
-      act('approve', id, options.note, options, terminal),
+    .examples(
+      'gdn approve --bundle my-swarm',
+      'gdn approve 3fa9c1d2 --bundle my-swarm',
+      'gdn approve 3fa9c1d2 --always arguments --bundle my-swarm',
+      `gdn approve 3fa9c1d2 --args '{"apples": 9}' --bundle my-swarm`,
+    )
+    .runs((options: ApproveOptions, terminal, id?: string) =>
+      withInterrupt(async (signal): Promise<Result> => {
+        if (id === undefined) return (await importList()).listQuestions(options, terminal, signal);
+        return (await importAnswer('approve')).approveQuestion(id, options, terminal, signal);
+      }, stopSignals),
     );
+}
+
+function addDeny(program: GdnCommand): void {
   program
     .command('deny')
-    .argument('[id]', 'the id of the question, as `gdn approve` shows it; without an id, the list is printed')
-    .summary('deny a question that waits for approval')
+    .argument(
+      '[id]',
+      'the id of the question, or of something that is always allowed, as `gdn approve` shows it; without an id, the list is printed',
+    )
+    .summary('deny a question, or revoke what is always allowed')
     .description(
-      'Answers one question of a running swarm with no. After a tool call or a change, the agent reads the denial and ' +
-        'continues. After a question about a budget, the turn ends with E_BUDGET_EXCEEDED.',
+      'Answers a question with no. After a tool call, a change, a form or a page, the agent reads the denial and continues. ' +
+        'After a question about a budget, the turn ends with E_BUDGET_EXCEEDED. With the id of something that is always ' +
+        'allowed, the permission ends: the next such call is asked about again.',
     )
     .option('--reason <text>', 'the reason, which the agent reads; for a budget, a part of the error')
     .swarmOptions()
     .examples('gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
-    .runs((options: BundleOptions & { readonly reason?: string }, terminal, id?: string) =>
-      act('deny', id, options.reason, options, terminal),
+    .runs((options: DenyOptions, terminal, id?: string) =>
+      withInterrupt(async (signal): Promise<Result> => {
+        if (id === undefined) return (await importList()).listQuestions(options, terminal, signal);
+        return (await importAnswer('deny')).denyQuestion(id, options, signal);
+      }, stopSignals),
     );
 }
 
-async function act(
-  what: 'approve' | 'deny',
-  id: string | undefined,
-  note: string | undefined,
-  options: BundleOptions,
-  terminal: Terminal,
-): Promise<Result> {
-  if (id === undefined) return list(options, terminal);
-  const [{ reachSwarm }, { refuseAgents }, { personName }, { findQuestion }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../question/refuse-agents.ts'),
-    import('../question/person-name.ts'),
-    import('../question/find-question.ts'),
-  ]);
-  refuseAgents(what);
-  const swarm = await reachSwarm(options);
-  const asked = findQuestion(await swarm.questions(), id);
-  const decision = what === 'approve' ? 'approved' : 'denied';
-  const said = note === undefined ? {} : { note };
-  await swarm.answer({ id: asked?.id ?? id, decision, by: personName(), via: 'cli', ...said });
-  const isBudget = asked?.kind === 'budget';
-  return what === 'approve'
-    ? {
-        json: { approved: true },
-        text: isBudget ? 'Approved: the budget grows when the turn goes on.\n' : 'Approved.\n',
-      }
-    : { json: { denied: true }, text: isBudget ? 'Denied: the budget stays as it is.\n' : 'Denied.\n' };
+function addAnswer(program: GdnCommand): void {
+  program
+    .command('answer')
+    .argument('<id>', 'the id of the question, as `gdn approve` shows it')
+    .argument('[values...]', 'the fields of the form as NAME=VALUE; the only field of a form needs no name')
+    .summary('answer a question of an agent')
+    .description(
+      'Fills in the form of a question. A field that you leave out gets its default. A choice is named by its value, its ' +
+        'title or its number, several choices with commas, and yes or no by y or n. Without values, at a terminal, it asks ' +
+        'you field by field, as the chat does. `gdn deny` declines the question.',
+    )
+    .option('--content <json>', 'the filled form: a JSON object, or @file with one')
+    .swarmOptions()
+    .examples(
+      'gdn answer 3fa9c1d2 main --bundle my-swarm',
+      'gdn answer 3fa9c1d2 branch=main copies=3 --bundle my-swarm',
+      `gdn answer 3fa9c1d2 --content '{"branch": "main"}' --bundle my-swarm`,
+    )
+    .runs((options: AnswerOptions, terminal, id: string, values: readonly string[]) =>
+      withInterrupt(
+        async (signal) => (await importAnswer('answer')).answerQuestion(id, values, options, terminal, signal),
+        stopSignals,
+      ),
+    );
 }
 
-async function list(options: BundleOptions, { colors, isWatched, suggest }: Terminal): Promise<Result> {
-  const [{ reachSwarm }, { describeQuestion }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../question/describe-question.ts'),
+function importList() {
+  return import('../question/list-questions.ts');
+}
+
+/** Imports the work of a command that only people may use. **Errors** — `E_APPROVAL_BELOW_AGENT`. */
+async function importAnswer(command: 'approve' | 'deny' | 'answer') {
+  const [work, { refuseAgents }] = await Promise.all([
+    import('../question/give-answer.ts'),
+    import('../question/refuse-agents.ts'),
   ]);
-  const questions = await (await reachSwarm(options)).questions();
-  const shown = questions.map((question) => describeQuestion(question, colors, isWatched)).join('');
-  if (shown === '') return { json: questions, text: 'Nothing is waiting for approval.\n' };
-  return {
-    json: questions,
-    text: `${shown}${suggest('Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.')}\n`,
-  };
+  refuseAgents(command);
+  return work;
 }

@@ -4,10 +4,10 @@ import { isBelowSwarm } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 /**
- * Throws if an agent started this command, because only people may approve or deny tool calls, and undo or discard changes.
+ * Throws if an agent started this command, because only people may answer questions, and undo or discard changes.
  * **Errors** — `E_APPROVAL_BELOW_AGENT`.
  */
-export function refuseAgents(command: 'approve' | 'deny' | 'changes undo' | 'changes discard'): void {
+export function refuseAgents(command: 'approve' | 'deny' | 'answer' | 'changes undo' | 'changes discard'): void {
   if (!isBelowSwarm()) return;
   const message = `\`gdn ${command}\` was started by an agent. Only a person may ${command.startsWith('changes') ? 'do this' : 'answer'}.`;
   throw new GoondanError('E_APPROVAL_BELOW_AGENT', message);

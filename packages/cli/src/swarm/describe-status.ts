@@ -113,7 +113,7 @@ function describeInstance(
   return [
     line(
       `${agent} (${instanceKey})`,
-      questions === undefined ? status : `waiting for approval (${questions}, see \`gdn approve\`)`,
+      questions === undefined ? status : `waiting for a person (${questions}, see \`gdn approve\`)`,
       pid,
       onNode(node),
       limitWait && `waits for ${limitWait.limit} for ${describeDuration(limitWait.waitedMs)}`,

@@ -1,0 +1,35 @@
+/** The list of `gdn approve`: the open questions, and below it everything that is always allowed. */
+import type { QuestionSummary } from '@goondan/runtime';
+import type { GrantSummary } from '@goondan/runtime/control';
+import type { BundleOptions } from '../common-options.ts';
+import type { Result } from '../gdn-command.ts';
+import type { Terminal } from '../terminal.ts';
+import { describeGrant } from './describe-grant.ts';
+import { describeQuestion } from './describe-question.ts';
+import { withQuestions } from './with-questions.ts';
+
+/** **Errors** — those of `withQuestions`. */
+export async function listQuestions(options: BundleOptions, terminal: Terminal, signal: AbortSignal): Promise<Result> {
+  const [questions, grants] = await withQuestions(options, signal, (door) =>
+    Promise.all([door.questions(), door.grants()]),
+  );
+  return { json: { questions, grants }, text: describeAll(questions, grants, terminal) };
+}
+
+function describeAll(
+  questions: readonly QuestionSummary[],
+  grants: readonly GrantSummary[],
+  { colors, isWatched, suggest }: Terminal,
+): string {
+  const asked = questions.map((question) => describeQuestion(question, colors, isWatched)).join('');
+  const commands = [
+    ...(questions.some(({ kind }) => kind !== 'form') ? ['`gdn approve ID`'] : []),
+    ...(questions.some(({ kind }) => kind === 'form') ? ['`gdn answer ID`'] : []),
+    '`gdn deny ID --reason TEXT`',
+  ];
+  const how = questions.length === 0 ? '' : `${suggest(`Answer with ${commands.join(' or ')}.`)}\n`;
+  const none = questions.length === 0 ? 'Nothing is waiting for an answer.\n' : '';
+  if (grants.length === 0) return `${none}${asked}${how}`;
+  const allowed = grants.map((grant) => describeGrant(grant, colors, isWatched)).join('');
+  return `${none}${asked}${how}\nAlways allowed:\n${allowed}${suggest('Revoke with `gdn deny ID`.')}\n`;
+}
