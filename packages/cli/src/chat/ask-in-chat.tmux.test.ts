@@ -1,6 +1,6 @@
 // Tests the chat when it asks a person: `gdn run` in a real terminal (tmux).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
 import { promptOf } from '../question/wording.ts';
@@ -55,7 +55,14 @@ const bundle = {
     swarm: "extensions: [{ ref: { kind: Extension, name: approval, package: '@goondan/base' } }]",
     more: tools,
   }),
-  'shelf.ts': `export const handlers = { put: (ctx, { what }) => ({ put: what }) };\n`,
+  'shelf.ts': `import { appendFileSync } from 'node:fs';
+export const handlers = {
+  put: (ctx, { what }) => {
+    appendFileSync(ctx.workdir + '/shelf', what + '\\n');
+    return { put: what };
+  },
+};
+`,
   'desk.ts': `const say = ({ outcome, content, note }) => ({ said: JSON.stringify({ outcome, content, note }).replaceAll('"', '') });
 export const handlers = {
   order: async (ctx) => say(await ctx.person.ask({ reason: 'What do you want?', form: ${JSON.stringify(form)} })),
@@ -136,7 +143,8 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
       /- {2}"what": "a pen"\s+\+ {2}"what": "a pencil"[^]*\nLet it run with these arguments\? \[y\/n\/e\/a\]$/,
     );
     await terminal.enter('y');
-    await terminal.see(/it runs with your arguments\.[^]*Put: a pencil/);
+    await terminal.see(/it runs with your arguments\.[^]*\nPut:[^]*\n>$/);
+    expect(readFileSync(join(place.folder, 'shelf'), 'utf8').split('\n')).toEqual(['a book', 'a cat', 'a pencil', '']);
   });
 
   test('N-04 a form is asked field by field, with choices, numbers, yes and no, and text', async () => {

@@ -24,18 +24,35 @@ const leave = async () => expect(await place.remove()).toEqual([]);
 const script = `
 - { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
 - { when: '^try', call: { tool: shell__gdn } }
+- { when: '^order', call: { tool: shell__order } }
+- { afterTool: shell__order, say: 'Order: {{result}}' }
 - { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }
 - { afterTool: shell__gdn, say: 'gdn: {{result}}' }
 - { say: 'You said: {{input}}' }`.trim();
 
 const tools = `kind: Tool
 metadata: { name: shelf }
-spec: { entry: ./shelf.ts, exports: [{ name: put, description: Puts something on the shelf. }] }
+spec:
+  entry: ./shelf.ts
+  exports:
+    - name: put
+      description: Puts something on the shelf.
+      parameters: { type: object, properties: { what: { type: string } }, required: [what] }
 ---
 apiVersion: goondan.ai/v1
 kind: Tool
 metadata: { name: shell }
-spec: { entry: ./shell.ts, exports: [{ name: gdn, description: Tries to approve., effects: none }] }`;
+spec:
+  entry: ./shell.ts
+  exports:
+    - { name: gdn, description: Tries to approve., effects: none }
+    - { name: order, description: Asks for an order., effects: none }`;
+
+const form = {
+  type: 'object',
+  properties: { cake: { type: 'string', enum: ['lemon', 'plum'] }, eggs: { type: 'integer', minimum: 1, default: 2 } },
+  required: ['cake'],
+};
 
 const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.cjs');
 
@@ -56,6 +73,10 @@ export const handlers = {
 `,
   // A model could do this through a shell, to hide that an agent runs the command.
   'shell.ts': `export const handlers = {
+  async order(ctx) {
+    const { outcome, content } = await ctx.person.ask({ reason: 'Which cake?', form: ${JSON.stringify(form)} });
+    return [outcome, content?.cake, content?.eggs].join(' ');
+  },
   async gdn(ctx) {
     const command = 'env -u GOONDAN_RUN -u GOONDAN_CHILD node ${launcher} approve "$ID" --bundle bundle --state-root state; true';
     const child = Bun.spawn(['sh', '-c', command], { cwd: ctx.workdir, env: { ...process.env, ID: 'x' }, stderr: 'pipe' });
@@ -154,6 +175,68 @@ describe('in a running swarm', () => {
       3,
     ]);
     expect((await gdn('deny', 'nothing')).stderr).toStartWith('E_QUESTION_UNKNOWN: ');
+  });
+
+  test('F-13 gdn approve --args and --edit run a call with other arguments; wrong ones are refused with the field', async () => {
+    const put = (what: string) => gdn('send', '--instance', 'edited', '--input', `put ${what}`, '--wait');
+    const first = put('a vase');
+    const { id } = await waiting('edited');
+    const refused = async (args: string) => {
+      const { stderr, exitCode } = await gdn('approve', id, '--args', args);
+      return [stderr.split('\n')[0], exitCode];
+    };
+    expect(await refused('{ "what": 1 }')).toEqual([expect.stringMatching(/^E_QUESTION_REPLY: .*what/), 2]);
+    expect(await refused('{ what }')).toEqual([
+      'E_USAGE: --args: This is not JSON: unexpected "what }", at line 1, column 3.',
+      2,
+    ]);
+    expect(await gdn('approve', id, '--args', '{ "what": "a jug" }')).toEqual({
+      stdout: 'Approved: it runs with your arguments.\n',
+      ...quiet,
+    });
+    await first;
+    const second = put('a vase');
+    const again = await waiting('edited');
+    const edited = await place.runOnTerminal(
+      ['approve', again.id, '--edit', '--bundle', 'bundle'],
+      [{ whenSeen: 'Let it run with these arguments? [y/n/e/a] ', keys: 'y\r' }],
+      { env: { VISUAL: 'sed -i s/vase/cup/' } },
+    );
+    expect(edited.screen).toContain('    -  "what": "a vase"\n    +  "what": "a cup"\n');
+    expect([edited.exitCode, (await second).exitCode]).toEqual([0, 0]);
+    expect(shelf().filter((what) => ['a vase', 'a jug', 'a cup'].includes(what))).toEqual(['a jug', 'a cup']);
+  });
+
+  test('N-04 gdn answer fills in a form with names, choices and defaults, or asks field by field', async () => {
+    const order = () => gdn('send', '--instance', 'orders', '--input', 'order', '--wait');
+    const first = order();
+    const { id } = await waiting('orders');
+    const failed = async (...args: string[]) => {
+      const { stderr, exitCode } = await gdn(...args);
+      return [stderr.split('\n')[0], exitCode];
+    };
+    const unfit = `E_QUESTION_REPLY: The answer to the question "${id}" does not fit:`;
+    expect(await failed('answer', id, 'cake=9')).toEqual([`${unfit} cake must be a number from 1 to 2.`, 2]);
+    expect(await failed('answer', id, 'pie=1')).toEqual([`${unfit} "pie" is not a field of the form.`, 2]);
+    expect(await failed('answer', id, '--content', '{}')).toEqual([`${unfit} cake is required.`, 2]);
+    expect(await failed('approve', id)).toEqual([
+      `E_QUESTION_REPLY: The question "${id}" needs more than yes or no.`,
+      2,
+    ]);
+    expect(await gdn('answer', id, 'cake=plum')).toEqual({ stdout: 'Answered.\n', ...quiet });
+    expect((await first).stdout).toBe('Order: answered plum 2\n');
+    const second = order();
+    const asked = await waiting('orders');
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['answer', asked.id, '--bundle', 'bundle'],
+      [
+        { whenSeen: 'cake: ', keys: '1\r' },
+        { whenSeen: 'eggs [Enter: 2]: ', keys: '3\r' },
+        { whenSeen: promptOf({ kind: 'form' }), keys: 'y\r' },
+      ],
+    );
+    expect([screen.split('\n').slice(-2), exitCode]).toEqual([['Answered.', ''], 0]);
+    expect((await second).stdout).toBe('Order: answered lemon 3\n');
   });
 
   test('that stops: exit 3 and the command to type; waiting calls are there when it runs again', async () => {

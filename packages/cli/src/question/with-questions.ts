@@ -17,5 +17,5 @@ export async function withQuestions<Value>(
   signal: AbortSignal,
   work: (door: QuestionDoor, via: 'cli' | 'disk') => Promise<Value>,
 ): Promise<Value> {
-  return betweenSwarms(async () => work(await reachSwarm(options), 'cli'), signal);
+  return work(await reachSwarm(options), 'cli');
 }
