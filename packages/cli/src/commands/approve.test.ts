@@ -239,14 +239,33 @@ describe('in a running swarm', () => {
     expect((await second).stdout).toBe('Order: answered lemon 3\n');
   });
 
-  test('that stops: exit 3 and the command to type; waiting calls are there when it runs again', async () => {
+  test('F-13 gdn approve --always allows later calls; gdn approve and gdn explain list it, and gdn deny revokes it', async () => {
+    const put = (what: string) => gdn('send', '--instance', 'always', '--input', `put ${what}`, '--wait');
+    const first = put('a bell');
+    const { id } = await waiting('always');
+    expect((await gdn('approve', id, '--always', 'tool')).stdout).toStartWith(
+      'Approved: every call of shelf__put, with any arguments runs without a question from now on, in this conversation of host (always). ',
+    );
+    expect((await first).stdout).toBe('Put: a bell\n');
+    expect((await put('a drum')).stdout).toBe('Put: a drum\n');
+    const allowed = `${id}  host (always): every call of shelf__put, with any arguments\n    allowed by ${personName()} via cli, `;
+    expect((await gdn('approve')).stdout).toContain(`Nothing is waiting for an answer.\n\nAlways allowed:\n${allowed}`);
+    expect((await place.run('explain', 'bundle')).stdout).toContain(allowed);
+    expect(await gdn('deny', id)).toEqual({ stdout: 'Revoked: such calls are asked about again.\n', ...quiet });
+    const last = put('a horn');
+    expect((await gdn('deny', (await waiting('always')).id)).exitCode).toBe(0);
+    expect((await last).stdout).toStartWith('Put: A person denied this call');
+    expect((await gdn('deny', id)).stderr).toStartWith('E_QUESTION_');
+  });
+
+  test('F-13 that stops: its questions are answered from disk, once, and the next start uses the answer', async () => {
     const put = ['send', '--instance', 'stopped', '--input', 'put a cup', '--id', 'e1'];
     await gdn(...put);
     const { id } = await waiting('stopped');
     await stop();
-    const { stderr, exitCode } = await gdn('approve', id);
     const [status, listed] = [await gdn('status'), await gdn('instance', 'list')];
     const left = JSON.parse((await gdn('status', '--json')).stdout);
+    const [questions, answered, twice] = [await gdn('approve'), await gdn('approve', id), await gdn('deny', id)];
     await start();
     expect(status.stdout).toContain('\n  host (stopped): 1 input waits for the next start\n');
     expect(left).toMatchObject({
@@ -254,12 +273,12 @@ describe('in a running swarm', () => {
       left: [{ agent: 'host', instanceKey: 'stopped', inputs: 1, deadLetters: 0 }],
     });
     expect(listed.stdout).toMatch(/^host stopped: asleep, .*, 1 input not handled yet$/m);
-    expect(stderr).toContain(
-      'E_CONTROL_CLOSED: Swarm "default" is not running.\nStart it with `gdn run bundle --detach`',
-    );
-    expect(exitCode).toBe(3);
-    expect((await waiting('stopped')).id).toBe(id);
-    expect((await gdn('approve', id)).exitCode).toBe(0);
+    expect(questions.stdout).toContain(`${id}  host (stopped) wants to run shelf__put\n    {"what":"a cup"}\n`);
+    expect(answered).toEqual({ stdout: 'Approved.\n', ...quiet });
+    expect([twice.stderr.split('\n')[0], twice.exitCode]).toEqual([
+      `E_QUESTION_ENDED: The question "${id}" was answered by ${personName()} already.`,
+      3,
+    ]);
     expect((await gdn(...put, '--wait')).stdout).toBe('Put: a cup\n');
     expect(shelf().filter((what) => what === 'a cup')).toEqual(['a cup']);
   });

@@ -168,7 +168,7 @@ describe('a database', () => {
     expect(await json('status', '--bundle', 'bundle')).toEqual({ running: false, agents: [] });
     expect(await json('instance', 'list', '--bundle', 'bundle')).toEqual([]);
     expect(await json('trace', '--bundle', 'bundle')).toEqual([]);
-    for (const args of [['send', '--input', 'x'], ['reload'], ['restart'], ['cancel'], ['approve', 'x'], ['stop']]) {
+    for (const args of [['send', '--input', 'x'], ['reload'], ['restart'], ['cancel'], ['stop']]) {
       const refused = await refusal(...args, '--bundle', 'bundle');
       expect(refused).toMatchObject({
         code: 'E_CONTROL_CLOSED',
@@ -176,6 +176,9 @@ describe('a database', () => {
         exit: 3,
       });
     }
+    // Questions are answered without a node.
+    expect(await json('approve', '--bundle', 'bundle')).toEqual({ questions: [], grants: [] });
+    expect(await refusal('approve', 'x', '--bundle', 'bundle')).toMatchObject({ code: 'E_QUESTION_UNKNOWN', exit: 3 });
     expect(await refusal('nodes', 'drain', 'one', '--bundle', 'bundle')).toMatchObject({
       code: 'E_NODE_UNKNOWN',
       exit: 3,

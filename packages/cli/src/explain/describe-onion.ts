@@ -1,4 +1,6 @@
 import type { MiddlewareKind } from '@goondan/types';
+import { createColors } from '../colors.ts';
+import { describeGrant } from '../question/describe-grant.ts';
 import type { ExplainedLayer, Explanation } from './explain-agent.ts';
 
 /**
@@ -9,7 +11,8 @@ import type { ExplainedLayer, Explanation } from './explain-agent.ts';
  *   guard/audit  swarm, priority 100
  *     step (no layers)
  */
-export function describeOnion({ agent, source, extensions, layers, mayAsk, output, ...offer }: Explanation): string {
+export function describeOnion(explanation: Explanation): string {
+  const { agent, source, extensions, layers, mayAsk, output, allowed = [], ...offer } = explanation;
   const { packages } = offer;
   const lines = [
     `Agent ${printable(agent)}: ${origin[source]}.`,
@@ -20,6 +23,8 @@ export function describeOnion({ agent, source, extensions, layers, mayAsk, outpu
     ...describeTools(offer),
     ...(mayAsk === undefined ? [] : [`May ask:    ${list(mayAsk)}`]),
     ...(output === undefined ? [] : ['Answers:    JSON that fits the schema in spec.output (--json shows it)']),
+    ...(allowed.length === 0 ? [] : ['', 'Always allowed, without a question; `gdn deny ID` revokes it:']),
+    ...allowed.map((grant) => describeGrant(grant, createColors(false), false).trimEnd()),
   ];
   return `${lines.join('\n')}\n`;
 }

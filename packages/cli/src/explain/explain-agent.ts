@@ -11,8 +11,10 @@ import {
   type LayerSummary,
   partsDigest,
 } from '@goondan/runtime/internal';
-import type { MiddlewareKind } from '@goondan/types';
+import type { GrantSummary } from '@goondan/runtime/control';
+import { GoondanError, type MiddlewareKind } from '@goondan/types';
 import { isMcpServer } from '../mcp/find-server.ts';
+import { withQuestionsAt } from '../question/with-questions.ts';
 import { resolveTrustedPlan, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import { openReader } from '../swarm/swarm-place.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
@@ -39,6 +41,8 @@ export interface Explanation {
   readonly mayAsk?: readonly string[];
   /** The schema that its answers must fit, unless a caller demands another one; absent when the bundle has none. */
   readonly output?: DeclaredAgent['output'];
+  /** The calls that a person always allows in conversations of the agent; absent when there are none. */
+  readonly allowed?: readonly GrantSummary[];
   /** The tools again, each with its source: `Tool/name`, `Extension/name`, or `runtime`. */
   readonly toolSources: readonly ToolSource[];
   /** Extensions whose tools are unknown, each with a way to find them out. */
@@ -82,7 +86,8 @@ export async function explainAgent(
   const packages = packagesOf(bundle, declared);
   const recorded = await (await openReader(run.place)).directory.describe(agent);
   const { mayAsk, output } = declared;
-  const rules = { ...(mayAsk && { mayAsk }), ...(output && { output }) };
+  const allowed = await readGrants(run, agent, signal);
+  const rules = { ...(mayAsk && { mayAsk }), ...(output && { output }), ...(allowed.length > 0 && { allowed }) };
   if (load) {
     // MCP servers connect only when a turn needs them, so their tools are taken from the last run.
     const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
@@ -99,6 +104,22 @@ const NEVER_STARTED =
   'It has not been started yet, so its layers are not known. Run it once, or add `--load`, which runs its modules.';
 const CHANGED =
   'Its tools or extensions have changed since that start. Run it again, or add `--load`, which runs its modules.';
+
+/** Reads what is always allowed: from the running swarm, or from its store. */
+async function readGrants(
+  { place, swarmName }: PreparedRun,
+  agentName: string,
+  signal: AbortSignal,
+): Promise<readonly GrantSummary[]> {
+  try {
+    const grants = await withQuestionsAt(place, swarmName, signal, (door) => door.grants());
+    return grants.filter(({ agent }) => agent === agentName);
+  } catch (error) {
+    // Nobody was asked anything yet.
+    if (GoondanError.is(error) && error.code === 'E_SWARM_UNKNOWN') return [];
+    throw error;
+  }
+}
 
 async function loadNow({ bundle, ...run }: PreparedRun, agentName: string, terminal: Terminal, signal: AbortSignal) {
   const { plan } = await resolveTrustedPlan({ ...run, bundle }, terminal, signal);
