@@ -200,11 +200,11 @@ describe('in a running swarm', () => {
     const edited = await place.runOnTerminal(
       ['approve', again.id, '--edit', '--bundle', 'bundle'],
       [{ whenSeen: 'Let it run with these arguments? [y/n/e/a] ', keys: 'y\r' }],
-      { env: { VISUAL: 'sed -i s/vase/cup/' } },
+      { env: { VISUAL: 'sed -i s/vase/mug/' } },
     );
-    expect(edited.screen).toContain('    -  "what": "a vase"\n    +  "what": "a cup"\n');
+    expect(edited.screen).toContain('    -  "what": "a vase"\n    +  "what": "a mug"\n');
     expect([edited.exitCode, (await second).exitCode]).toEqual([0, 0]);
-    expect(shelf().filter((what) => ['a vase', 'a jug', 'a cup'].includes(what))).toEqual(['a jug', 'a cup']);
+    expect(shelf().filter((what) => ['a vase', 'a jug', 'a mug'].includes(what))).toEqual(['a jug', 'a mug']);
   });
 
   test('N-04 gdn answer fills in a form with names, choices and defaults, or asks field by field', async () => {

@@ -1,5 +1,5 @@
 /** Describes the fields of a form, and their values, for people. Pure. */
-import type { FormField } from '@goondan/runtime/internal';
+import type { FormField } from '@goondan/runtime/control';
 import type { JsonValue } from '@goondan/types';
 import { describeInput } from './read-field.ts';
 import { showText } from './show-text.ts';

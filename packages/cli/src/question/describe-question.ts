@@ -1,5 +1,6 @@
 import type { QuestionSummary } from '@goondan/runtime';
-import { readForm, shortIdOfEvent } from '@goondan/runtime/internal';
+import { readForm } from '@goondan/runtime/control';
+import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { asPlainLines, type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
 import type { Colors } from '../colors.ts';

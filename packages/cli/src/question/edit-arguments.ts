@@ -1,6 +1,7 @@
 /** Lets a person edit the arguments of a tool call, and shows the difference before anything is sent. */
 import type { QuestionSummary } from '@goondan/runtime';
-import { findReplyProblem, unifiedDiff } from '@goondan/runtime/internal';
+import { findReplyProblem } from '@goondan/runtime/control';
+import { unifiedDiff } from '@goondan/runtime/internal';
 import type { JsonObject } from '@goondan/types';
 import { asPlainLines, type DiffLine, diffLines } from '../show-diff.ts';
 import type { Asker } from './asker.ts';

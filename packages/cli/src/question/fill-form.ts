@@ -1,6 +1,6 @@
 /** Asks a person for the fields of a form, one after the other, and checks each at once. */
 import type { QuestionSummary } from '@goondan/runtime';
-import { type FormField, readForm } from '@goondan/runtime/internal';
+import { type FormField, readForm } from '@goondan/runtime/control';
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { asPlainLines } from '../show-diff.ts';
 import type { Asker } from './asker.ts';

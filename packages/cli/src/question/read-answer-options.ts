@@ -1,7 +1,7 @@
 /** Reads the answers of `gdn approve`, `gdn deny` and `gdn answer` from the command line. */
 import { readFile } from 'node:fs/promises';
 import type { QuestionSummary } from '@goondan/runtime';
-import { type FormField, readForm } from '@goondan/runtime/internal';
+import { type FormField, readForm } from '@goondan/runtime/control';
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { checkFile } from '../check-file.ts';
 import { readJsonObject } from './edited-json.ts';

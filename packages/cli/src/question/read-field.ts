@@ -1,5 +1,6 @@
 /** Reads what a person typed into one field of a form, and says what may be typed. Pure. */
-import { findContentProblem, type FormField } from '@goondan/runtime/internal';
+import type { FormField } from '@goondan/runtime/control';
+import { findContentProblem } from '@goondan/runtime/internal';
 import type { JsonValue } from '@goondan/types';
 
 export type TypedField =
