@@ -19,9 +19,9 @@ assert.equal(textOf((await first).result.responseMessage), 'You want: chocolate'
 // A person can decline a question.
 assert.equal(await askAndAnswer('Which cake?', { decision: 'denied', note: 'No cake today.' }), 'You want: nothing');
 
-// A tool call runs with the arguments that the person edited.
+// A tool call runs with the arguments that the person edited, and the model reads who edited them.
 const args = { cake: 'lemon', number: 1 };
-assert.equal(await askAndAnswer('Bake it', { decision: 'approved', args }), 'Baked: 1 lemon');
+assert.match(await askAndAnswer('Bake it', { decision: 'approved', args }), /ann[^]*1 lemon|1 lemon[^]*ann/);
 
 // The person allows the tool in this conversation: the next call is not asked about, until that is revoked.
 assert.equal(await askAndAnswer('Bake it', { decision: 'approved', always: 'tool' }), 'Baked: 2 lemon');

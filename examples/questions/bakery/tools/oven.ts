@@ -15,5 +15,9 @@ export const handlers: Record<string, ToolHandler> = {
     });
     return outcome === 'answered' ? { cake: content?.['cake'] ?? null } : { declined: 'nothing' };
   },
-  bake: (_, args) => ({ baked: args }),
+  bake(_, args) {
+    // Safe: the arguments fit the schema in goondan.yaml.
+    const { cake, number } = args as { cake: string; number: number };
+    return `${number} ${cake}`;
+  },
 };
