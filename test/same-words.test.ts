@@ -1,12 +1,20 @@
 // Studio imports only types of other packages, so it has a copy of some texts. The copies say the same.
 import { expect, test } from 'bun:test';
+import { showText as showInTerminal } from '../packages/cli/src/question/show-text.ts';
 import { describeCacheLoss as describeInTrace } from '../packages/runtime/src/trace/cache-loss.ts';
 import type { CacheLoss } from '../packages/runtime/src/trace/cache-loss.ts';
 import { describeCacheLoss as describeInStudio } from '../packages/studio/src/onion/describe-band.ts';
+import { showText as showInStudio } from '../packages/studio/src/text/show-text.ts';
 
 test.each<CacheLoss>([
   { at: 'message', position: 4, by: { kind: 'extension', name: 'skills' }, did: 'replaced it', tokens: 9 },
   { at: 'system prompt', by: { kind: 'bundle' }, did: 'changed it', tokens: 9 },
 ])('Y-05 Studio describes a lost cache with the words of gdn trace: %j', (loss) => {
   expect(describeInStudio(loss)).toBe(describeInTrace(loss));
+});
+
+test('F-13 Studio writes out the characters that a terminal writes out', () => {
+  for (const text of ['a\u202eb\u200bc\u0007\u{e0041}\n\td', '\ud800 \u2028 \uffa0']) {
+    expect(showInStudio(text)).toBe(showInTerminal(text));
+  }
 });

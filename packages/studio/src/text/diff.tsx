@@ -1,3 +1,5 @@
+import { showLines } from './show-text.ts';
+
 /**
  * Shows a unified diff: added and removed lines have a colour, and every line its sign. Characters that cannot be seen are
  * written out, so that nobody approves a line that looks different from what it is.
@@ -10,7 +12,7 @@ export function Diff({ text }: { readonly text: string }) {
       {lines.map((line, index) => (
         // Lines never move, so their position identifies them.
         <span key={index} className={classOf(line, index, head)}>
-          {`${line.split('\t').map(writeOut).join('\t')}\n`}
+          {`${showLines(line)}\n`}
         </span>
       ))}
     </pre>
@@ -30,11 +32,4 @@ function classOf(line: string, index: number, head: number): string | undefined 
   if (line.startsWith('@@ ')) return 'diff-place';
   if (line.startsWith('+')) return 'diff-added';
   return line.startsWith('-') ? 'diff-removed' : undefined;
-}
-
-function writeOut(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
 }
