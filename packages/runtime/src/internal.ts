@@ -109,6 +109,7 @@ export { openChangesets } from './workspace/changesets/open-changesets.ts';
 export { unifiedDiff } from './workspace/changesets/unified-diff.ts';
 export { describeFiles } from './workspace/changesets/describe-files.ts';
 export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
+export { unifiedDiff } from './workspace/changesets/unified-diff.ts';
 export { decodeStart, emptyStart } from './workspace/history/history-start.ts';
 export { addInputDamage, readFork } from './workspace/journal/fork-instance.ts';
 export { pendingInputs, takenKey, unknownInstance } from './workspace/journal/instance-refusals.ts';

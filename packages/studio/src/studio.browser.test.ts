@@ -11,6 +11,7 @@ import { anthropicCase } from '../../runtime/src/agent/model/providers/wire/prov
 import { startWireServer, type WireServer } from '../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
+import { testQuestions } from './testing/test-questions.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
 
 // This timeout is long, because a browser and a swarm start on a machine that may be busy.
@@ -536,6 +537,8 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
     await page.getByRole('button', { name: 'show more' }).click();
     await expectCount(page, 1000);
   });
+
+  testQuestions(() => ({ studio, page }));
 
   test('and the browser reported no errors', () => {
     expect(studio.complaints).toEqual([]);

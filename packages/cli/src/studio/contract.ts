@@ -18,14 +18,23 @@
  * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
  * | POST workspaces/ID/send `SendBody`         | `Acceptance`       |
  * | POST workspaces/ID/cancel `CancelBody`     | `Done`             |
- * | POST workspaces/ID/approval `QuestionBody` | `Done`             |
+ * | POST workspaces/ID/answer `AnswerBody`     | `Done`             |
+ * | POST workspaces/ID/check `AnswerBody`      | `CheckedAnswer`    |
+ * | POST workspaces/ID/revoke `RevokeBody`     | `Done`             |
  * | POST workspaces/ID/dead-letter `DeadLetterBody` | `Done`        |
  *
  * `conversation`, `timeline` and `history` are about one instance: `?agent=…&instanceKey=…`. Errors have a
  * status of 4xx or 5xx and a `Refusal`.
  */
-import type { QuestionSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
-import type { ChangeReport, ConnectionStatus, DeadLetterSummary, KeptStatus } from '@goondan/runtime/control';
+import type { InstanceAddress, InstanceStatus, QuestionReply, QuestionSummary, SwarmNotice } from '@goondan/runtime';
+import type {
+  ChangeReport,
+  ConnectionStatus,
+  DeadLetterSummary,
+  FormField,
+  GrantSummary,
+  KeptStatus,
+} from '@goondan/runtime/control';
 import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary, TurnTrace } from '@goondan/runtime/history';
 import type { LayerSummary } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
@@ -34,7 +43,7 @@ import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 import type { UsageReport } from '../usage/sum-spendings.ts';
 
 export type { Acceptance, InstanceAddress } from '@goondan/runtime';
-export type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
+export type { ChangeReport, FormField, GrantSummary, KeptStatus } from '@goondan/runtime/control';
 export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/history';
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
@@ -86,7 +95,10 @@ export interface WorkspaceView extends WorkspaceSummary {
   /** The conversations, newest first. */
   readonly conversations: readonly InstanceView[];
   readonly connections: readonly ConnectionStatus[];
-  readonly questions: readonly QuestionSummary[];
+  /** The open questions, oldest first. */
+  readonly questions: readonly QuestionView[];
+  /** The calls that people always allow, oldest first. */
+  readonly grants: readonly GrantSummary[];
   readonly deadLetters: readonly DeadLetterSummary[];
   /** The latest changes of the running swarm and the refused ones, newest first; absent when there are none. */
   readonly changes?: readonly ChangeReport[];
@@ -96,6 +108,24 @@ export interface WorkspaceView extends WorkspaceSummary {
   readonly kept?: readonly KeptStatus[];
   /** The command that starts the swarm; absent when its bundle is unknown. */
   readonly startCommand?: string;
+}
+
+/** An open question. */
+export interface QuestionView extends QuestionSummary {
+  /** The fields of a form; absent for other questions, and for a form that cannot be read. */
+  readonly fields?: readonly FormField[];
+}
+
+/** The answer of a person. The server adds the name of the person, who is the user of Studio. */
+export interface AnswerBody extends Omit<QuestionReply, 'by' | 'via'> {
+  /** The digest of the question on the page. */
+  readonly digest: string;
+}
+
+/** `check` answers nothing; it only tells whether the answer fits its question. */
+export interface CheckedAnswer {
+  /** The difference of the edited arguments to the shown ones, in unified format; empty when there is none. */
+  readonly diff: string;
 }
 
 export interface AgentView {

@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError, type Prices } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
+import { personName } from '../question/person-name.ts';
 import { answerApi } from './api/answer-api.ts';
 import { checkSender } from './http/check-sender.ts';
 import { answerFile, type PageFiles, readPageFiles } from './http/page-files.ts';
@@ -40,6 +41,8 @@ export interface StudioOptions {
   readonly token?: string;
   /** The files of the page; the built page when absent. */
   readonly page?: PageFiles;
+  /** Returns the name under which answers are recorded; the user of this process when absent. */
+  readonly nameOfPerson?: () => string;
   readonly clock?: Clock;
   /** Called with errors that the client does not see. It must not throw. */
   readonly report: (text: string) => void;
@@ -60,10 +63,11 @@ export interface Studio {
 /** **Errors** — `E_STUDIO_PAGE`, `E_STUDIO_PORT`. */
 export function serveStudio(options: StudioOptions): Studio {
   const { stateRoot, cluster, version, opened, prices, clock = systemClock, report, page = readPageFiles() } = options;
+  const { nameOfPerson = personName } = options;
   const streams = new StreamRoom();
   const warn = warnOnce(report);
   const host: StudioHost = {
-    ...{ stateRoot, version, clock, streams, warn, reads: new SharedReads() },
+    ...{ stateRoot, version, nameOfPerson, clock, streams, warn, reads: new SharedReads() },
     upgrade: (request, socket) => server.upgrade(request, { data: socket }),
     ...(opened && { opened }),
     ...(prices && { prices }),

@@ -20,6 +20,8 @@ export interface StudioHost {
   readonly streams: StreamRoom;
   /** Upgrades the request to this WebSocket; returns false when the request is not an upgrade. */
   readonly upgrade: (request: Request, socket: NoticeSocket) => boolean;
+  /** Returns the name under which an answer is recorded. */
+  readonly nameOfPerson: () => string;
   readonly clock: Clock;
   /** Called with reports of damaged files. */
   readonly warn: NonNullable<DurableStoreOptions['warn']>;

@@ -1,8 +1,9 @@
 /** Shows one conversation: live, or as it was at a past moment. */
 import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
-import { QuestionCard } from '../questions/question-card.tsx';
-import { subjectOf } from '../questions/subject-of.ts';
+import { subjectOf } from '../questions/describe-question.ts';
+import { GrantList } from '../questions/grant-list.tsx';
+import { QuestionList } from '../questions/question-list.tsx';
 import { liveKey, type LiveTurn } from '../live/live-turns.ts';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { Problem } from '../problems/problem.tsx';
@@ -44,7 +45,9 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
   const { running, questions, earlier } = talk;
   const isNow = at === undefined;
   const { box, content } = useStickToEnd(at);
-  const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === instanceKey);
+  const isHere = (each: InstanceAddress) => each.agent === agent && each.instanceKey === instanceKey;
+  const deadLetters = view.deadLetters.filter(isHere);
+  const grants = view.grants.filter(isHere);
 
   return (
     <FilePlace value={view.workspaceId}>
@@ -58,6 +61,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
         {talk.timeline !== undefined && talk.timeline.last > 0 && (
           <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
         )}
+        <GrantList grants={grants} workspaceId={workspaceId} refetch={refetch} />
         <div className="messages" ref={box}>
           <div ref={content}>
             {earlier > 0 && (
@@ -95,9 +99,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
                     show={show}
                   />
                 )}
-                {questions.map((question) => (
-                  <QuestionCard key={question.id} question={question} workspaceId={workspaceId} />
-                ))}
+                <QuestionList questions={questions} workspaceId={workspaceId} refetch={refetch} />
                 <DeadLetters letters={deadLetters} workspaceId={workspaceId} refetch={refetch} />
                 {talk.isEmpty && (
                   <p className="quiet centred-note">

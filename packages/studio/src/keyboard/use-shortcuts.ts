@@ -52,7 +52,7 @@ function act(key: string, parts: ShortcutParts): boolean {
     case '/':
       return focusOn('.composer textarea');
     case 'a':
-      return focusOn('.approval button') || showQuestion(parts);
+      return focusOn('.approval :is(a, button, input, select, textarea)') || showQuestion(parts);
     case 'j':
     case 'k':
       return move(parts, key === 'j' ? 1 : -1);
@@ -105,7 +105,7 @@ function clickOn(selector: string): boolean {
   return found !== undefined;
 }
 
-/** Opens the conversation whose call waits for approval. */
+/** Opens the conversation whose question waits for a person. */
 function showQuestion({ questions: [first], show }: ShortcutParts): boolean {
   if (first === undefined) return false;
   show({ agent: first.agent, instanceKey: first.instanceKey, at: undefined, turn: undefined });

@@ -2,7 +2,8 @@
  * Shows an overview of a swarm: its agents and who may call whom, waiting questions, problems, and the latest turns.
  */
 import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
-import { QuestionCard } from '../questions/question-card.tsx';
+import { GrantList } from '../questions/grant-list.tsx';
+import { QuestionList } from '../questions/question-list.tsx';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { writeRoute } from '../route/route.ts';
 import type { GoTo } from '../route/use-route.ts';
@@ -48,10 +49,9 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
             Start it with <code>{startCommand}</code>, and this page comes alive.
           </p>
         )}
-        {view.questions.map((question) => (
-          <QuestionCard key={question.id} question={question} workspaceId={workspaceId} />
-        ))}
+        <QuestionList questions={view.questions} workspaceId={workspaceId} refetch={refetch} />
         <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} refetch={refetch} />
+        <GrantList grants={view.grants} workspaceId={workspaceId} refetch={refetch} />
         <BrokenConversations view={view} />
         <SwarmChanges changes={view.changes ?? []} />
         <Changesets changesets={view.changesets ?? []} workspaceId={workspaceId} version={version} />

@@ -1,84 +1,86 @@
-import type { Done, WorkspaceView } from '@goondan/cli/studio';
-import { useState } from 'react';
-import { Diff } from '../text/diff.tsx';
+import type { QuestionView } from '@goondan/cli/studio';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Problem } from '../problems/problem.tsx';
-import { addressOf, postTo } from '../server/ask-server.ts';
+import { Diff } from '../text/diff.tsx';
+import { showJson, showLines, showText } from '../text/show-text.ts';
 import { describeMoment } from '../time/describe-time.ts';
-import { subjectOf } from './subject-of.ts';
+import { AnswerBar } from './answer-bar.tsx';
+import { CallQuestion } from './call-question.tsx';
+import { askerOf, subjectOf } from './describe-question.ts';
+import { FormQuestion } from './form-question.tsx';
+import { PageQuestion } from './page-question.tsx';
+import { type Answering, useAnswer } from './use-answer.ts';
+import { describeWish } from './wording.ts';
 
-/** A tool call, a change or a budget that waits for approval: the exact arguments, or the diff of each file, and the two answers. */
-export function QuestionCard({
-  question,
-  workspaceId,
-}: {
-  readonly question: WorkspaceView['questions'][number];
+interface QuestionCardProps {
+  readonly question: QuestionView;
   readonly workspaceId: string;
-}) {
-  const [note, setNote] = useState('');
-  const [state, setState] = useState<'open' | 'asked' | 'approved' | 'denied' | 'over'>('open');
-  const [problem, setProblem] = useState<Error>();
+  /** True if the question has ended, and the card stays until the person closes it. */
+  readonly isGone: boolean;
+  readonly keep: (isKept: boolean) => void;
+  readonly refetch: () => void;
+}
+
+/** Shows who asks, what for and until when, and the controls for the answer. */
+export function QuestionCard({ question, workspaceId, isGone, keep, refetch }: QuestionCardProps) {
   const card = useBorrowedFocus<HTMLElement>('.composer textarea');
-  const { id, agent, toolName, kind, args, reason, expiresAt } = question;
-  const isChange = kind === 'change';
-  const isBudget = kind === 'budget';
-  const files = isChange ? filesIn(args) : undefined;
-
-  const answer = async (decision: 'approve' | 'deny') => {
-    if (state !== 'open') return;
-    setState('asked');
-    try {
-      const said = note.trim() === '' ? {} : { note: note.trim() };
-      const { done } = await postTo<Done>(addressOf(workspaceId, 'approval'), { id, decision, ...said });
-      setState(done ? (decision === 'approve' ? 'approved' : 'denied') : 'over');
-      if (!done) setProblem(new Error('This question is no longer open: somebody else answered, or its turn ended.'));
-    } catch (error) {
-      setState('open');
-      setProblem(error instanceof Error ? error : new Error(String(error)));
-    }
-  };
-
+  const answering = useAnswer(question, { workspaceId, isGone, keep, refetch });
+  const { agent, instanceKey, reason, expiresAt } = question;
+  const { state, problem } = answering;
   return (
     <section ref={card} className="approval" aria-label={`${subjectOf(question)} waits for you`}>
       <header>
-        <strong>{agent}</strong>{' '}
-        {isChange ? (
-          'wants to change its bundle'
-        ) : isBudget ? (
-          'needs more of a budget'
-        ) : (
-          <>
-            wants to run <code className="tool-name">{toolName}</code>
-          </>
-        )}
+        <strong>{showText(agent)}</strong> {showText(describeWish(question))}
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
-      {reason !== '' && <p>{reason}</p>}
-      {files === undefined ? !isBudget && <pre>{JSON.stringify(args, null, 2)}</pre> : <Files files={files} />}
-      <div className="approval-answers">
-        <button
-          type="button"
-          className="primary"
-          aria-disabled={state !== 'open'}
-          onClick={() => void answer('approve')}
-        >
-          {state === 'approved' ? 'Approved' : 'Approve'}
-        </button>
-        <button type="button" aria-disabled={state !== 'open'} onClick={() => void answer('deny')}>
-          {state === 'denied' ? 'Denied' : 'Deny'}
-        </button>
-        <input
-          value={note}
-          maxLength={1000}
-          placeholder={isBudget ? 'Why not? Shown in the error of the turn.' : 'Why not? The agent reads it.'}
-          aria-label={isBudget ? 'Why not, for the error of the turn' : 'Why not, for the agent to read'}
-          readOnly={state !== 'open'}
-          onChange={({ target }) => setNote(target.value)}
-        />
-      </div>
+      <p className="quiet">
+        {[`conversation ${showText(instanceKey)}`, askerOf(question)].filter((each) => each !== undefined).join(' · ')}
+      </p>
+      {reason !== '' && <p className="approval-reason">{showLines(reason)}</p>}
+      <Subject question={question} workspaceId={workspaceId} answering={answering} />
       {problem !== undefined && <Problem error={problem} />}
+      {state === 'ended' && (
+        <p className="approval-end" role="status">
+          {problem === undefined && 'This question is no longer open: somebody else answered, or its turn ended. '}
+          {isGone && (
+            <button type="button" onClick={() => keep(false)}>
+              Close
+            </button>
+          )}
+        </p>
+      )}
     </section>
   );
+}
+
+function Subject({
+  question,
+  workspaceId,
+  answering,
+}: {
+  readonly question: QuestionView;
+  readonly workspaceId: string;
+  readonly answering: Answering;
+}) {
+  switch (question.kind) {
+    case 'call':
+      return <CallQuestion question={question} workspaceId={workspaceId} answering={answering} />;
+    case 'form':
+      return <FormQuestion question={question} answering={answering} />;
+    case 'page':
+      return <PageQuestion question={question} answering={answering} />;
+    case 'change': {
+      const files = filesIn(question.args);
+      return (
+        <>
+          {files === undefined ? <pre>{showJson(question.args)}</pre> : <Files files={files} />}
+          <AnswerBar kind="change" answering={answering} />
+        </>
+      );
+    }
+    case 'budget':
+      return <AnswerBar kind="budget" answering={answering} />;
+  }
 }
 
 interface ChangedFile {
@@ -90,14 +92,14 @@ interface ChangedFile {
 function Files({ files }: { readonly files: readonly ChangedFile[] }) {
   return files.map(({ path, change, diff }) => (
     <div key={path}>
-      {change} <code>{path}</code>
+      {showText(change)} <code>{showText(path)}</code>
       <Diff text={diff} />
     </div>
   ));
 }
 
 /** Returns the files of a change; `undefined` if the arguments do not describe files. */
-function filesIn({ files }: WorkspaceView['questions'][number]['args']): readonly ChangedFile[] | undefined {
+function filesIn({ files }: QuestionView['args']): readonly ChangedFile[] | undefined {
   if (!Array.isArray(files)) return undefined;
   const listed: readonly unknown[] = files;
   return listed.every(isChangedFile) ? listed : undefined;

@@ -7,13 +7,20 @@ import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/con
 import { deleteStoppedInstance, forkStoppedInstance, workspaceFolder, systemClock } from '@goondan/runtime/internal';
 import { textOf } from '@goondan/types';
 import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
-import { fakeQuestion, type FakeControl, fakeControl } from '../../../../runtime/src/testing/fake-control.ts';
+import { RUN_VARIABLE } from '../../../../runtime/src/orchestrator/guardian/process-tag.ts';
+import {
+  fakeGrant,
+  fakeQuestion,
+  type FakeControl,
+  fakeControl,
+} from '../../../../runtime/src/testing/fake-control.ts';
 import { commitChangeset } from '../../testing/commit-changeset.ts';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle } from '../../testing/sample-bundle.ts';
 import { StudioPlace, until } from '../../testing/studio-place.ts';
 import type {
   Acceptance,
+  CheckedAnswer,
   ChangesetWithDiff,
   ConversationView,
   Done,
@@ -34,7 +41,7 @@ setDefaultTimeout(120_000);
 let place: StudioPlace;
 const cleanups: (() => unknown)[] = [];
 beforeEach(async () => {
-  place = new StudioPlace();
+  place = new StudioPlace({ nameOfPerson: () => 'ann' });
   await place.enter();
 });
 afterEach(async () => {
@@ -44,6 +51,7 @@ afterEach(async () => {
 
 const at = 'agent=clerk&instanceKey=default';
 const shop = '/api/workspaces/shop';
+const person = { by: 'ann', via: 'studio' };
 
 async function startShop(): Promise<Swarm> {
   const script = { script: [{ say: 'You said: {{input}}' }], tokensPerSecond: 500 };
@@ -405,17 +413,18 @@ describe('the actions of a person', () => {
     expect([file.size, Buffer.from(file.data, 'base64').equals(bytes)]).toEqual([limit, true]);
   });
 
-  test('reach the swarm unchanged, with Studio as the sender', async () => {
+  test('N-04 reach the swarm unchanged, with Studio as the door and its user as the person', async () => {
     const swarm = await serveFake('fake');
     const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
     const whom = { agent: 'entry', instanceKey: 'default' };
-    const { id } = fakeQuestion;
+    const { id, digest } = fakeQuestion;
     expect(await post('send', { ...whom, input: 'Hi' })).toMatchObject({ accepted: true });
     expect(await post('cancel', whom)).toEqual({ done: false });
     expect(await post('cancel', { ...whom, turnId: 'turn-e' })).toEqual({ done: false });
-    expect(await post('approval', { id, decision: 'approve' })).toEqual({ done: true });
-    expect(await post('approval', { id, decision: 'deny', note: 'No.' })).toEqual({ done: true });
-    expect(await post('approval', { id: 'gone', decision: 'approve' })).toEqual({ done: false });
+    const edited = { id, digest, decision: 'approved', args: { command: 'npm pack' }, always: 'arguments' };
+    expect(await post('answer', edited)).toEqual({ done: true });
+    expect(await post('answer', { id, digest, decision: 'denied', note: 'No.' })).toEqual({ done: true });
+    expect(await post('revoke', { id: fakeGrant.id })).toEqual({ done: true });
     expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'retry' })).toEqual({ done: true });
     expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'drop' })).toEqual({ done: true });
     const address = { agent: 'entry', instanceKey: 'default' };
@@ -423,14 +432,60 @@ describe('the actions of a person', () => {
       ['deliver', { agent: 'entry', instanceKey: 'default', input: 'Hi', client: 'studio' }],
       ['cancel', { agent: 'entry', instanceKey: 'default' }],
       ['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e' }],
-      ['answer', { id, decision: 'approved', by: 'studio', via: 'studio' }],
-      ['answer', { id, decision: 'denied', by: 'studio', via: 'studio', note: 'No.' }],
-      ['answer', { id: 'gone', decision: 'approved', by: 'studio', via: 'studio' }],
+      ['answer', { ...edited, ...person }],
+      ['answer', { id, digest, decision: 'denied', note: 'No.', ...person }],
+      ['revoke', { id: fakeGrant.id, by: 'ann' }],
       ['retryDeadLetter', { ...address, eventId: 'dead' }],
       ['dropDeadLetter', { ...address, eventId: 'dead' }],
     ]);
     const view = await place.read<WorkspaceView>('/api/workspaces/fake');
-    expect(view).toMatchObject({ questions: [{ id }], deadLetters: [{ eventId: 'dead' }] });
+    expect(view).toMatchObject({ questions: [{ id }], grants: [fakeGrant], deadLetters: [{ eventId: 'dead' }] });
+  });
+
+  test('N-04 an answer that is unknown, to another question, or does not fit is refused with its code', async () => {
+    await serveFake('fake');
+    const { id, digest } = fakeQuestion;
+    const cases: [string, object, number, string][] = [
+      ['answer', { id: 'gone', digest, decision: 'approved' }, 404, 'E_QUESTION_UNKNOWN'],
+      ['answer', { id, digest: 'other', decision: 'approved' }, 409, 'E_QUESTION_CHANGED'],
+      ['answer', { id, digest, decision: 'denied', always: 'tool' }, 400, 'E_QUESTION_REPLY'],
+      ['check', { id: 'gone', digest, decision: 'approved' }, 404, 'E_QUESTION_UNKNOWN'],
+      ['check', { id, digest: 'other', decision: 'approved' }, 409, 'E_QUESTION_CHANGED'],
+      ['check', { id, digest, decision: 'approved', content: {} }, 400, 'E_QUESTION_REPLY'],
+      ['revoke', { id: 'gone' }, 404, 'E_QUESTION_UNKNOWN'],
+    ];
+    for (const [what, body, status, code] of cases) {
+      const response = await place.ask(`/api/workspaces/fake/${what}`, { body });
+      const { error } = (await response.json()) as Refusal;
+      expect([what, response.status, error.code]).toEqual([what, status, code]);
+    }
+  });
+
+  test('F-13 a check shows the difference of edited arguments, and answers nothing', async () => {
+    const swarm = await serveFake('fake');
+    const { id, digest } = fakeQuestion;
+    const check = (args: object) =>
+      place.read<CheckedAnswer>('/api/workspaces/fake/check', { body: { id, digest, decision: 'approved', args } });
+    const { diff } = await check({ command: 'npm pack' });
+    expect(diff).toContain('-  "command": "npm publish"\n+  "command": "npm pack"\n');
+    expect(await check(fakeQuestion.args)).toEqual({ diff: '' });
+    expect(swarm.calls.some(([name]) => name === 'answer')).toBe(false);
+  });
+
+  test('N-04 a Studio that an agent started answers and revokes nothing', async () => {
+    const swarm = await serveFake('fake');
+    process.env[RUN_VARIABLE] = 'run';
+    cleanups.push(() => delete process.env[RUN_VARIABLE]);
+    const { id, digest } = fakeQuestion;
+    for (const [what, body] of [
+      ['answer', { id, digest, decision: 'approved' }],
+      ['revoke', { id: fakeGrant.id }],
+    ] as const) {
+      const response = await place.ask(`/api/workspaces/fake/${what}`, { body });
+      const { error } = (await response.json()) as Refusal;
+      expect([response.status, error.code]).toEqual([403, 'E_APPROVAL_BELOW_AGENT']);
+    }
+    expect(swarm.calls).toEqual([]);
   });
 
   const whom = { agent: 'clerk', instanceKey: 'default' };
@@ -447,8 +502,12 @@ describe('the actions of a person', () => {
       ['send', { agent: 'x'.repeat(4_097), instanceKey: 'default', input: 'x' }, 400],
       ['send', JSON.stringify({ ...whom, input: 'x'.repeat(1_000_001) }), 413],
       ['cancel', { agent: 'clerk' }, 400],
-      ['approval', { id: 'x', decision: 'perhaps' }, 400],
-      ['approval', { id: 'x', decision: 'approve', by: 'somebody' }, 400],
+      ['answer', { id: 'x', digest: 'd', decision: 'perhaps' }, 400],
+      ['answer', { id: 'x', decision: 'approved' }, 400],
+      ['answer', { id: 'x', digest: 'd', decision: 'approved', by: 'somebody' }, 400],
+      ['answer', { id: 'x', digest: 'd', decision: 'approved', via: 'chat' }, 400],
+      ['check', { id: 'x', digest: 'd', decision: 'approved', args: [] }, 400],
+      ['revoke', { id: 'x', by: 'somebody' }, 400],
       ['dead-letter', { ...whom, eventId: 'x', action: 'toString' }, 400],
     ];
     for (const [what, body, status] of cases) {

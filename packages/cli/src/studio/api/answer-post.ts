@@ -1,26 +1,23 @@
 /** Handlers for the actions of a person in a workspace, carried out through the control socket of its swarm. */
-import type { Swarm } from '@goondan/runtime';
 import {
-  type Check,
   eventIdOf,
   exactObject,
   flag,
-  isBelowSwarm,
   jsonObject,
   listOf,
-  ShapeError,
   name,
   oneOf,
   optional,
   text,
 } from '@goondan/runtime/internal';
-import { GoondanError, type InputPart } from '@goondan/types';
+import type { InputPart } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
-import { attachSwarm } from '../../swarm/attach-swarm.ts';
 import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { Acceptance, Done } from '../contract.ts';
-import { findStartCommand } from '../start-anywhere.ts';
+import { checkBody } from '../http/check-body.ts';
 import type { StudioHost } from '../studio-host.ts';
+import { answerQuestion, checkAnswer, revokeGrant } from './answer-question.ts';
+import { reachWorkspace } from './reach-workspace.ts';
 
 /**
  * Handlers by the last part of the address. Each returns a value to send as JSON. **Errors** — `E_STUDIO_REQUEST`,
@@ -29,7 +26,9 @@ import type { StudioHost } from '../studio-host.ts';
 export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>>([
   ['send', send],
   ['cancel', cancel],
-  ['approval', answerQuestion],
+  ['answer', answerQuestion],
+  ['check', checkAnswer],
+  ['revoke', revokeGrant],
   ['dead-letter', moveDeadLetter],
 ]);
 
@@ -37,23 +36,17 @@ export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, 
 const address = { agent: name, instanceKey: name };
 
 /** The swarm checks the parts of `content`. `now`: the input is for the running turn. */
-const checkSend = refusing(
+const checkSend = checkBody(
   exactObject({ ...address, input: text, content: optional(listOf(jsonObject)), now: optional(flag) }),
 );
 
 /** Without `turnId`, the request cancels the running turn. */
-const checkCancel = refusing(exactObject({ ...address, turnId: optional(name) }));
+const checkCancel = checkBody(exactObject({ ...address, turnId: optional(name) }));
 
-/** If the call is denied, the model reads `note`. */
-const checkApproval = refusing(exactObject({ id: name, decision: oneOf('approve', 'deny'), note: optional(text) }));
-
-const checkDeadLetter = refusing(exactObject({ ...address, eventId: name, action: oneOf('retry', 'drop') }));
+const checkDeadLetter = checkBody(exactObject({ ...address, eventId: name, action: oneOf('retry', 'drop') }));
 
 /** The maximum number of characters of an input's text. */
 const LONGEST_TEXT = 1_000_000;
-
-/** The maximum time to wait for the swarm before the page gets an error. */
-const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
   const { agent, instanceKey, input, content, now } = checkSend(body);
@@ -62,57 +55,25 @@ async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise
   // Safe: the swarm checks the parts, with an error that names the part.
   const files = content === undefined ? {} : { content: content as unknown as readonly InputPart[] };
   const when = now === true ? { now } : {};
-  return (await reach(host, place)).deliver({ agent, instanceKey, input, ...files, ...when, client: 'studio' });
+  return (await reachWorkspace(host, place)).deliver({
+    agent,
+    instanceKey,
+    input,
+    ...files,
+    ...when,
+    client: 'studio',
+  });
 }
 
 async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const { agent, instanceKey, turnId } = checkCancel(body);
   const at = { agent, instanceKey, ...(turnId === undefined ? {} : { eventId: eventIdOf(turnId) }) };
-  return { done: await (await reach(host, place)).cancel(at) };
-}
-
-async function answerQuestion(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
-  const { id, decision, note } = checkApproval(body);
-  if (isBelowSwarm()) {
-    throw new GoondanError('E_APPROVAL_BELOW_AGENT', 'This Studio was started by an agent. Only a person may answer.');
-  }
-  const swarm = await reach(host, place);
-  const said = note === undefined ? {} : { note };
-  const given = decision === 'approve' ? 'approved' : 'denied';
-  try {
-    await swarm.answer({ id, decision: given, by: 'studio', via: 'studio', ...said });
-    return { done: true };
-  } catch (error) {
-    if (GoondanError.is(error) && (error.code === 'E_QUESTION_ENDED' || error.code === 'E_QUESTION_UNKNOWN'))
-      return { done: false };
-    throw error;
-  }
+  return { done: await (await reachWorkspace(host, place)).cancel(at) };
 }
 
 async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const { agent, instanceKey, eventId, action } = checkDeadLetter(body);
   const method = action === 'retry' ? 'retryDeadLetter' : 'dropDeadLetter';
-  const swarm = await reach(host, place);
+  const swarm = await reachWorkspace(host, place);
   return { done: await swarm[method]({ agent, instanceKey, eventId }) };
-}
-
-/** **Errors** — `E_CONTROL_CLOSED`, with the command that starts the swarm, if it is known. */
-async function reach(host: StudioHost, place: SwarmPlace): Promise<Swarm> {
-  const swarm = await attachSwarm(place, { silenceMs: SILENCE_MS });
-  if (swarm !== undefined) return swarm;
-  const command = await findStartCommand(host, place);
-  const suggestion = command === undefined ? {} : { suggestion: `Start it with \`${command}\`, then try again.` };
-  throw new GoondanError('E_CONTROL_CLOSED', 'The swarm is not running.', suggestion);
-}
-
-/** **Errors** — `E_STUDIO_REQUEST`. */
-function refusing<Body>(check: Check<Body>): Check<Body> {
-  return (value) => {
-    try {
-      return check(value);
-    } catch (error) {
-      if (!(error instanceof ShapeError)) throw error;
-      throw new Refusal(400, 'E_STUDIO_REQUEST', `The body of the request: ${error.message}.`);
-    }
-  };
 }

@@ -15,6 +15,7 @@ import { findStartCommand } from '../start-anywhere.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { viewAgents } from './view-agents.ts';
 import { listOfWorkspace } from './view-changesets.ts';
+import { viewQuestion } from './view-question.ts';
 
 /** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
@@ -44,7 +45,8 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     agents: await viewAgents(place, declared, [...(status?.agents ?? []), ...conversations.map(({ agent }) => agent)]),
     conversations: conversations.slice(0, MOST_SHOWN),
     connections: status?.connections ?? [],
-    questions: running?.questions ?? [],
+    questions: (running?.questions ?? []).map(viewQuestion),
+    grants: running?.grants ?? [],
     deadLetters: running?.deadLetters ?? [],
     ...(status?.changes !== undefined && { changes: status.changes }),
     ...(changesets.length > 0 && { changesets }),
@@ -59,13 +61,14 @@ async function askSwarm(place: SwarmPlace) {
   try {
     const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS });
     if (swarm === undefined) return undefined;
-    const [status, instances, questions, deadLetters] = await Promise.all([
+    const [status, instances, questions, grants, deadLetters] = await Promise.all([
       swarm.status(),
       swarm.instances(),
       swarm.questions(),
+      swarm.grants(),
       swarm.deadLetters(),
     ]);
-    return { status, instances, questions, deadLetters };
+    return { status, instances, questions, grants, deadLetters };
   } catch (error) {
     if (GoondanError.is(error)) return undefined;
     throw error;

@@ -1,0 +1,35 @@
+/** The words about a question. Texts from outside are shown with every character visible. */
+import type { GrantSummary, QuestionView } from '@goondan/cli/studio';
+import { showText } from '../text/show-text.ts';
+import { describeAlways, describeWhere, nameSubject } from './wording.ts';
+
+/** Names the thing that waits for a person, at the beginning of a sentence. */
+export function subjectOf({ kind, toolName }: Pick<QuestionView, 'kind' | 'toolName'>): string {
+  return kind === 'call' ? showText(toolName) : nameSubject({ kind });
+}
+
+/** Names the part that asks on behalf of the agent; `undefined` if the runtime or a tool of the bundle asks. */
+export function askerOf({ askedBy = {} }: Pick<QuestionView, 'askedBy'>): string | undefined {
+  const { extension, server } = askedBy;
+  const parts = [
+    ...(server === undefined ? [] : [`server ${showText(server)}`]),
+    ...(extension === undefined ? [] : [`extension ${showText(extension)}`]),
+  ];
+  return parts.length === 0 ? undefined : `asked by ${parts.join(', ')}`;
+}
+
+/** Says exactly for which calls nobody is asked any more. */
+export function describeCover(
+  question: Pick<QuestionView, 'agent' | 'instanceKey' | 'toolName'>,
+  always: GrantSummary['always'],
+  isEdited: boolean,
+): string {
+  const calls = describeAlways(always, question.toolName);
+  const which = isEdited ? calls.replace('exactly these', 'exactly the edited') : calls;
+  return showText(`Always, ${describeWhere(question)}, without a question: ${which}. A changed tool asks again.`);
+}
+
+/** Names the person, and the door through which their answer came, as in `by alice via studio`. */
+export function describePerson({ by, via }: Pick<GrantSummary, 'by' | 'via'>): string {
+  return showText([...(by === undefined ? [] : [`by ${by}`]), ...(via === undefined ? [] : [`via ${via}`])].join(' '));
+}
