@@ -2,8 +2,12 @@
 import { expect, test } from 'bun:test';
 import { showText as showInTerminal } from '../packages/cli/src/question/show-text.ts';
 import { describeCacheLoss as describeInTrace } from '../packages/runtime/src/trace/cache-loss.ts';
+import { describeAnswer as answerInTrace } from '../packages/runtime/src/trace/describe-answer.ts';
 import type { CacheLoss } from '../packages/runtime/src/trace/cache-loss.ts';
-import { describeCacheLoss as describeInStudio } from '../packages/studio/src/onion/describe-band.ts';
+import {
+  describeAnswer as answerInStudio,
+  describeCacheLoss as describeInStudio,
+} from '../packages/studio/src/onion/describe-band.ts';
 import { showText as showInStudio } from '../packages/studio/src/text/show-text.ts';
 
 test.each<CacheLoss>([
@@ -11,6 +15,14 @@ test.each<CacheLoss>([
   { at: 'system prompt', by: { kind: 'bundle' }, did: 'changed it', tokens: 9 },
 ])('Y-05 Studio describes a lost cache with the words of gdn trace: %j', (loss) => {
   expect(describeInStudio(loss)).toBe(describeInTrace(loss));
+});
+
+test.each([
+  { decision: 'denied', by: 'ann', via: 'chat' },
+  { decision: 'approved', by: 'bob', via: 'studio', grant: '9b1e44c0' },
+  { decision: 'expired' },
+] as const)('F-13 Studio describes the answer of a person with the words of gdn trace: %j', (answer) => {
+  expect(answerInStudio(answer)).toBe(answerInTrace(answer));
 });
 
 test('F-13 Studio writes out the characters that a terminal writes out', () => {

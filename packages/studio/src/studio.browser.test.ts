@@ -11,7 +11,7 @@ import { anthropicCase } from '../../runtime/src/agent/model/providers/wire/prov
 import { startWireServer, type WireServer } from '../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
-import { testQuestions } from './testing/test-questions.ts';
+import { testAnswers, testQuestions } from './testing/test-questions.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
 
 // This timeout is long, because a browser and a swarm start on a machine that may be busy.
@@ -187,6 +187,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.unrouteAll({ behavior: 'wait' });
     await page.locator('.turn:not(.is-live)', { hasText: 'Toronto' }).getByText('Too cold there.').first().waitFor();
   });
+
+  testAnswers(() => ({ studio, page }));
 
   test('the slider goes back to any moment, and to the newest again', async () => {
     const messages = page.locator('.messages .message');

@@ -23,7 +23,12 @@ const isLayer = fields(
     ...each(isText, 'outcome', 'error', 'stack'),
     ...each(isNumber, 'startMs', 'ownMs', 'waitedMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore'),
     ...each(listOf(isChange), 'changed', 'resultChanged', 'messages'),
-    answers: listOf(fields({ decision: isText }, { by: isText, args: isPlainObject, question: isText, grant: isText })),
+    answers: listOf(
+      fields(
+        { decision: isText },
+        { by: isText, via: isText, args: isPlainObject, before: isPlainObject, question: isText, grant: isText },
+      ),
+    ),
     emitted: listOf(isText),
     notes: listOf(isText),
     place: isPlace,

@@ -38,10 +38,11 @@ export class PersonWaits {
   }
 }
 
-type PersonsAnswer = ApprovalOutcome & Pick<GivenAnswer, 'grant'> & { readonly id?: string };
+type PersonsAnswer = ApprovalOutcome &
+  Pick<GivenAnswer, 'via' | 'grant'> & { readonly id?: string; readonly seen?: GivenAnswer['before'] };
 
-function givenAnswer({ decision, by, args, id, grant }: PersonsAnswer): GivenAnswer {
-  return defined({ decision, by, args, question: args === undefined ? undefined : id, grant });
+function givenAnswer({ decision, by, via, args, seen, id, grant }: PersonsAnswer): GivenAnswer {
+  return defined({ decision, by, via, args, before: seen, question: args === undefined ? undefined : id, grant });
 }
 
 interface AskedBudgets {

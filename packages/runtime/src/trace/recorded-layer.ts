@@ -114,8 +114,8 @@ export class RecordedLayer implements LayerSpan {
 
   endWait(answer?: GivenAnswer): void {
     if (answer !== undefined && (this.answers ??= []).length < MOST_ANSWERS) {
-      const { decision, by, args, question, grant } = answer;
-      this.answers.push(defined({ decision, by, args, question, grant }));
+      const { decision, by, via, args, before, question, grant } = answer;
+      this.answers.push(defined({ decision, by, via, args, before, question, grant }));
     }
     this.questions = (this.questions ?? 1) - 1;
     if (this.questions > 0) return;

@@ -380,14 +380,14 @@ test('F-22 durations are short, and the time waited for a person is apart', () =
   ]);
 });
 
-test('F-13 the trace names the person who changed the arguments, and the answer that is always valid', () => {
+test('F-13 the trace names the person who changed the arguments, their door, and the answer that is always valid', () => {
   const answers = [
-    { decision: 'approved', by: 'ann', args: { apples: 2 }, question: '3fa9c1d2' },
+    { decision: 'approved', by: 'ann', via: 'studio', args: { apples: 2 }, question: '3fa9c1d2' },
     { decision: 'approved', by: 'bob', grant: '9b1e44c0' },
   ] as const;
   const call = chain('toolCall', 'shop__buy', { layers: [layer('approval', { ownMs: 1, waitedMs: 2, answers })] });
   expect(renderTrace(call)).toContain(
-    'approved by ann with other arguments (3fa9c1d2): {"apples":2}, always allowed by bob (9b1e44c0)',
+    'approved by ann via studio with other arguments (3fa9c1d2): {"apples":2}, always allowed by bob (9b1e44c0)',
   );
 });
 

@@ -89,6 +89,10 @@ export interface MissingRecords {
 
 /** The answer of a person: the decision, and the name of the person or of their token. */
 export interface GivenAnswer extends Pick<ApprovalOutcome, 'decision' | 'by' | 'args'> {
+  /** The door through which the answer came, such as `chat` or `studio`. */
+  readonly via?: string;
+  /** The arguments before the person changed them, as they were shown. */
+  readonly before?: JsonObject;
   /** The id of the question, if the person changed the arguments. `args` are the changed ones, with secrets masked. */
   readonly question?: string;
   /** The id of the earlier answer, given for always, that was used instead. */

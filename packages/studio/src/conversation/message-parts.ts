@@ -9,6 +9,8 @@ export interface ToolOutcome {
   readonly text: string;
   /** A short form of the text, when the text is long. */
   readonly brief?: string;
+  /** The arguments with which the call ran, if a person changed them. */
+  readonly edited?: { readonly by: string; readonly args: string };
 }
 
 export type Piece =
@@ -39,9 +41,17 @@ export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
     const { content } = message.data;
     if (typeof content === 'string') continue;
     for (const part of content)
-      if (part.type === 'tool-result') outcomes.set(part.toolCallId, readOutcome(part.output));
+      if (part.type === 'tool-result')
+        outcomes.set(part.toolCallId, { ...readOutcome(part.output), ...editedIn(message.metadata) });
   }
   return outcomes;
+}
+
+/** Reads the change of a person from the metadata of a result. */
+function editedIn(metadata: ShownMessage['message']['metadata']): Pick<ToolOutcome, 'edited'> {
+  const { by, args } = Object(metadata['goondan.edited']) as Record<string, unknown>;
+  if (args === undefined) return {};
+  return { edited: { by: typeof by === 'string' ? by : 'a person', args: showJson(args) } };
 }
 
 /**

@@ -12,6 +12,7 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
         <span className="dot is-square tool-sign" aria-hidden="true" />
         <code className="tool-name">{name}</code>
         <span className="tool-line cut">{oneLine(args)}</span>
+        {outcome?.edited !== undefined && <span className="badge">changed by {outcome.edited.by}</span>}
         {outcome !== undefined && (
           <span className="tool-line cut tool-outcome">
             {outcome.isError && <span className="unseen">failed: </span>}
@@ -20,6 +21,9 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
         )}
       </summary>
       {isOpen && args !== '' && <LongText title="Asked with" text={args} />}
+      {isOpen && outcome?.edited !== undefined && (
+        <LongText title={`Changed by ${outcome.edited.by} to`} text={outcome.edited.args} />
+      )}
       {isOpen && outcome !== undefined && (
         <LongText title={outcome.isError ? 'Failed with' : 'Answered'} text={outcome.text} />
       )}

@@ -51,7 +51,7 @@ function LayerDetails({
 }) {
   const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut, isCancelled } =
     layer;
-  const { place, stack } = layer;
+  const { place, stack, answers = [] } = layer;
   const waited = describeWait(layer);
   const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
   return (
@@ -68,6 +68,13 @@ function LayerDetails({
       )}
       {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
       <ErrorOrigin place={place} stack={stack} />
+      {answers.map(({ by = 'A person', via, before, args }, index) => (
+        <ChangeList
+          key={index}
+          title={`Changed by ${by}${via === undefined ? '' : ` via ${via}`}`}
+          changes={args === undefined ? [] : [{ path: 'args', ...writtenOut({ before, after: args }) }]}
+        />
+      ))}
       <ChangeList title="On the way in" changes={changed} />
       {emitted.length > 0 && (
         <>
@@ -88,6 +95,11 @@ function LayerDetails({
       {isCut === true && <p className="quiet">There were more changes than were written down.</p>}
     </>
   );
+}
+
+/** Writes the values of a change as records have them. */
+function writtenOut({ before, after }: { readonly before: object | undefined; readonly after: object }) {
+  return { ...(before !== undefined && { before: JSON.stringify(before) }), after: JSON.stringify(after) };
 }
 
 function SpanDetails({ band }: { readonly band: SpanBand }) {

@@ -1,4 +1,5 @@
 import type { LayerRecord } from '@goondan/cli/studio';
+import { showJson, showLines } from '../text/show-text.ts';
 
 /** Shows each change as a diff: before and after. */
 export function ChangeList({ title, changes }: { readonly title: string; readonly changes: LayerRecord['changed'] }) {
@@ -29,8 +30,8 @@ export function ChangeList({ title, changes }: { readonly title: string; readonl
 function readable(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+    return typeof value === 'string' ? showLines(value) : showJson(value);
   } catch {
-    return text;
+    return showLines(text);
   }
 }

@@ -4,6 +4,7 @@ import { describeDuration } from '../time/describe-time.ts';
 import { type Band, countChanges } from './bands.ts';
 
 type Tokens = NonNullable<ChainRecord['tokens']>;
+type GivenAnswer = NonNullable<LayerRecord['answers']>[number];
 type CacheLoss = NonNullable<NonNullable<ChainRecord['request']>['cacheLost']>;
 
 export interface BandMark {
@@ -60,8 +61,15 @@ export function timeOf(band: Band): string {
 /** Describes how long a layer waited for people, and their answers; `undefined` if it asked nobody. */
 export function describeWait({ waitedMs, answers = [] }: LayerRecord): string | undefined {
   if (waitedMs === undefined) return undefined;
-  const given = answers.map(({ decision, by }) => (by === undefined ? decision : `${decision} by ${by}`));
-  return `waited for a person ${[describeDuration(waitedMs), ...given].join(', ')}`;
+  return `waited for a person ${[describeDuration(waitedMs), ...answers.map(describeAnswer)].join(', ')}`;
+}
+
+/** Describes the answer of a person, as in `approved by ann via chat`. The details show changed arguments. */
+export function describeAnswer({ decision, by, via, args, question, grant }: GivenAnswer): string {
+  const who = `${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`;
+  if (grant !== undefined) return `always allowed${who} (${grant})`;
+  if (args === undefined) return `${decision}${who}`;
+  return `${decision}${who} with other arguments${question === undefined ? '' : ` (${question})`}`;
 }
 
 /** Describes the tokens of a model call, and those that the provider read from its cache or wrote to it. */

@@ -272,3 +272,58 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
     });
   });
 }
+
+/** Tests answers in the conversation of the demo. Call this function in a `describe` whose Studio shows it. */
+export function testAnswers(opened: () => { readonly studio: StudioPlace; readonly page: Page }): void {
+  const send = async (page: Page, text: string) => {
+    await page.locator('.composer textarea').fill(text);
+    await page.locator('.composer textarea').press('Enter');
+  };
+  const ended = (page: Page, text: string) => page.locator('.turn:not(.is-live):not(.is-pending)', { hasText: text });
+  const who = `${personName()} via studio`;
+
+  test('F-13 an edited call runs with the edited arguments; the onion and the log name the person and the door', async () => {
+    const { page, studio } = opened();
+    await send(page, 'Book a picnic in Oslo');
+    const card = page.getByRole('region', { name: 'picnic__book waits for you' });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByRole('textbox', { name: 'Arguments, as JSON' }).fill('{ "city": "Bergen" }');
+    await card.getByRole('button', { name: 'Show the difference' }).click();
+    await card.getByRole('button', { name: 'Approve' }).click();
+    const turn = ended(page, 'Book a picnic in Oslo');
+    await turn.locator('.tool .badge', { hasText: `changed by ${personName()}` }).waitFor();
+    expect(await turn.textContent()).toContain('Bergen');
+    await turn.getByRole('button', { name: 'Onion' }).click();
+    await page
+      .getByRole('treeitem', { name: /^approval/ })
+      .last()
+      .click();
+    const details = page.getByRole('region', { name: /^What approval/ });
+    await details.getByRole('heading', { name: `Changed by ${who}` }).waitFor();
+    expect(await details.textContent()).toContain(`approved by ${who} with other arguments`);
+    expect(await details.locator('.is-removed').first().textContent()).toContain('Oslo');
+    expect(await details.locator('.is-added').first().textContent()).toContain('Bergen');
+    await page.keyboard.press('Escape');
+    expect(await studio.gdn('logs', '--bundle', 'swarm')).toContain(`approved by ${who}.`);
+  });
+
+  test('F-13 a tool that is always allowed runs without a question, and asks again when that is revoked', async () => {
+    const { page } = opened();
+    await send(page, 'Book a picnic in Rome');
+    const card = page.getByRole('region', { name: 'picnic__book waits for you' });
+    await card.getByRole('combobox', { name: 'The approval is for' }).selectOption('tool');
+    await card.getByRole('button', { name: 'Approve' }).click();
+    await ended(page, 'Book a picnic in Rome').getByText('is booked').first().waitFor();
+    await send(page, 'Book a picnic in Quito');
+    await ended(page, 'Book a picnic in Quito').getByText('is booked').first().waitFor();
+    const list = page.locator('.grants');
+    await list.locator('summary').click();
+    expect(await list.textContent()).toContain(`every call of picnic__book, with any arguments`);
+    expect(await list.textContent()).toContain(`by ${who}`);
+    await list.getByRole('button', { name: 'Revoke picnic__book' }).click();
+    await list.waitFor({ state: 'detached' });
+    await send(page, 'Book a picnic in Paris');
+    await card.getByRole('button', { name: 'Deny' }).click();
+    await ended(page, 'Book a picnic in Paris').waitFor();
+  });
+}

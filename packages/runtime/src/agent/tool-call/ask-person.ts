@@ -72,12 +72,13 @@ async function wait(
       args: edited,
       content,
       seen,
+      via,
       grant,
     } = await turn.effects.perform({ key, kind: 'approval', asked: () => subjectOf(toolName, question) }, () =>
       resting(() => agent.approver.ask({ ...question, turnId, toolCallId, toolName }, signal)),
     );
     agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
-    return defined({ id, decision, by, note, args: edited, content, seen, grant });
+    return defined({ id, decision, by, via, note, args: edited, content, seen, grant });
   } finally {
     clock.resume();
   }

@@ -13,5 +13,6 @@ export const questionOutcomeFields = {
   ...approvalOutcomeFields,
   content: optional(jsonObject),
   seen: optional(jsonObject),
+  via: optional(text),
   grant: optional(name),
 } satisfies FieldsOf<QuestionOutcome>;

@@ -24,7 +24,8 @@ export class QuestionVoice {
   decided(entry: Entry, outcome: QuestionOutcome): void {
     const { record } = entry;
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
-    const message = `${record.toolName}, approval ${record.id}: ${outcome.decision}${by}.`;
+    const via = outcome.via === undefined ? '' : ` via ${outcome.via}`;
+    const message = `${record.toolName}, approval ${record.id}: ${outcome.decision}${by}${via}.`;
     this.deps.report('info', 'approval.decided', message, subjectOf(record));
     this.answer(entry, outcome);
     this.deps.tell(() => decidedNotice(record, outcome));
@@ -38,7 +39,7 @@ export class QuestionVoice {
   granted(at: AgentAddress, during: AgentEvent, callId: string, { id, toolName, answer }: QuestionRecord): void {
     const message = `${toolName}: always allowed by ${answer?.by ?? 'a person'} in ${id}.`;
     this.deps.report('info', 'approval.granted', message, turnOf(at, during.id, during.traceId));
-    this.#send(at, callId, { id, decision: 'approved', ...defined({ by: answer?.by }), grant: id });
+    this.#send(at, callId, { id, decision: 'approved', ...defined({ by: answer?.by, via: answer?.via }), grant: id });
   }
 
   revoked(record: QuestionRecord, by: string): void {
