@@ -83,6 +83,7 @@ export {
   describeKeptInstance,
   refuseKeptFiles,
 } from './store/files/compact-files.ts';
+export { readStoredQuestions } from './store/files/stored-file-questions.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
 export { advanceKeptStart } from './store/log/advance-kept-start.ts';
 export { callerOf } from './store/log/caller-of.ts';
@@ -106,7 +107,6 @@ export type { BackupProgress } from './workspace/backup/backup-writer.ts';
 export type { ChangesetRecord } from './workspace/changesets/changeset-record.ts';
 export type { Changesets, ChangesetsPlace, ComparedFile } from './workspace/changesets/changesets.ts';
 export { openChangesets } from './workspace/changesets/open-changesets.ts';
-export { unifiedDiff } from './workspace/changesets/unified-diff.ts';
 export { describeFiles } from './workspace/changesets/describe-files.ts';
 export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
 export { unifiedDiff } from './workspace/changesets/unified-diff.ts';

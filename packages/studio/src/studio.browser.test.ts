@@ -442,6 +442,16 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByRole('link', { name: /^second/ }).waitFor(soon);
   });
 
+  test('a call waits while the swarm stops', async () => {
+    await page
+      .locator('.conversations')
+      .getByRole('link', { name: /^default/ })
+      .first()
+      .click();
+    await send(page, 'Book a picnic in Kyoto');
+    await page.locator('.approval').waitFor();
+  });
+
   test('a stopped swarm can still be read, and a conversation deleted elsewhere disappears', async () => {
     await studio.gdn('stop', '--bundle', 'swarm');
     await page.getByText('The swarm does not run').waitFor(soon);
@@ -451,11 +461,18 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
   });
 
-  testInProof('the stopped swarm becomes live again', async () => {
+  test('F-13 a question of the stopped swarm is answered from disk', async () => {
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.approval').waitFor({ state: 'detached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('the stopped swarm becomes live again, and uses the answer', async () => {
     await studio.gdn('run', 'swarm', '--trust', '--detach');
     await page.locator('.composer textarea').waitFor(soon);
     await send(page, 'Are you back?');
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: Are you back?' }).waitFor();
+    await page.locator('.turn:not(.is-live)', { hasText: 'Kyoto' }).getByText('is booked').first().waitFor();
   });
 
   testInProof('a conversation reset elsewhere is empty, and one deleted elsewhere disappears', async () => {

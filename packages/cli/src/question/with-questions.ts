@@ -1,5 +1,6 @@
 /** Opens the questions of a swarm: of the running one, or from its store while nothing runs. */
 import type { Swarm } from '@goondan/runtime';
+import type { ConnectOptions } from '@goondan/runtime/control';
 import { openQuestions } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
@@ -43,9 +44,10 @@ export function withQuestionsAt<Value>(
   swarm: string,
   signal: AbortSignal,
   work: Work<Value>,
+  options?: ConnectOptions,
 ): Promise<Value> {
   return betweenSwarms(async () => {
-    const running = await attachSwarm(place);
+    const running = await attachSwarm(place, options);
     if (running !== undefined) return work(running, 'cli');
     const stored = await openStored(place, swarm);
     try {

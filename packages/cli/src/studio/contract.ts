@@ -1,6 +1,6 @@
 /**
- * The protocol between Studio's page and its server: JSON over HTTP, below `/api`. The page imports these types and
- * nothing else of this package.
+ * The protocol between Studio's page and its server: JSON over HTTP, below `/api`. The page imports these types,
+ * the words about questions, and nothing else of this package.
  *
  * | request                                    | answer             |
  * | ------------------------------------------ | ------------------ |
@@ -48,6 +48,8 @@ export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/histo
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
+// The words of the terminal, which load nothing else.
+export { describeAlways, describeWhere, describeWish, nameAnswer, nameSubject } from '../question/wording.ts';
 
 /** The type of a value after it was sent as JSON: dates become texts. */
 export type Sent<Value> = Value extends Date

@@ -1,7 +1,6 @@
-import type { QuestionView } from '@goondan/cli/studio';
+import { nameAnswer, type QuestionView } from '@goondan/cli/studio';
 import { type ReactNode, useState } from 'react';
 import type { Answering, GivenAnswer } from './use-answer.ts';
-import { nameAnswer } from './wording.ts';
 
 const agentReads = { hint: 'Why not? The agent reads it.', label: 'Why not, for the agent to read' };
 const turnShows = { hint: 'Why not? Shown in the error of the turn.', label: 'Why not, for the error of the turn' };

@@ -1,7 +1,6 @@
 /** The words about a question. Texts from outside are shown with every character visible. */
-import type { GrantSummary, QuestionView } from '@goondan/cli/studio';
+import { describeAlways, describeWhere, nameSubject, type GrantSummary, type QuestionView } from '@goondan/cli/studio';
 import { showText } from '../text/show-text.ts';
-import { describeAlways, describeWhere, nameSubject } from './wording.ts';
 
 /** Names the thing that waits for a person, at the beginning of a sentence. */
 export function subjectOf({ kind, toolName }: Pick<QuestionView, 'kind' | 'toolName'>): string {

@@ -1,11 +1,10 @@
-import type { Done, GrantSummary } from '@goondan/cli/studio';
+import { describeAlways, describeWhere, type Done, type GrantSummary } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { showJson, showText } from '../text/show-text.ts';
 import { describeMoment } from '../time/describe-time.ts';
 import { describePerson } from './describe-question.ts';
-import { describeAlways, describeWhere } from './wording.ts';
 
 interface GrantListProps {
   readonly grants: readonly GrantSummary[];

@@ -1,4 +1,4 @@
-import type { QuestionView } from '@goondan/cli/studio';
+import { describeWish, type QuestionView } from '@goondan/cli/studio';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Problem } from '../problems/problem.tsx';
 import { Diff } from '../text/diff.tsx';
@@ -10,7 +10,6 @@ import { askerOf, subjectOf } from './describe-question.ts';
 import { FormQuestion } from './form-question.tsx';
 import { PageQuestion } from './page-question.tsx';
 import { type Answering, useAnswer } from './use-answer.ts';
-import { describeWish } from './wording.ts';
 
 interface QuestionCardProps {
   readonly question: QuestionView;

@@ -8,12 +8,15 @@ import { deleteStoppedInstance, forkStoppedInstance, workspaceFolder, systemCloc
 import { textOf } from '@goondan/types';
 import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
 import { RUN_VARIABLE } from '../../../../runtime/src/orchestrator/guardian/process-tag.ts';
+import { systemFs } from '../../../../runtime/src/ports/fs.ts';
+import { systemProcesses } from '../../../../runtime/src/ports/processes.ts';
 import {
   fakeGrant,
   fakeQuestion,
   type FakeControl,
   fakeControl,
 } from '../../../../runtime/src/testing/fake-control.ts';
+import { QuestionFile } from '../../../../runtime/src/workspace/questions/question-file.ts';
 import { commitChangeset } from '../../testing/commit-changeset.ts';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle } from '../../testing/sample-bundle.ts';
@@ -459,6 +462,29 @@ describe('the actions of a person', () => {
       const { error } = (await response.json()) as Refusal;
       expect([what, response.status, error.code]).toEqual([what, status, code]);
     }
+  });
+
+  test('F-13 questions of a stopped swarm are shown, and answered from disk once', async () => {
+    await (await startShop()).stop({ graceMs: 0 });
+    const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+    const open = () => QuestionFile.open(ports, { stateRoot: place.stateRoot, workspaceId: 'shop' });
+    const question = { ...fakeQuestion, expiresAt: new Date(Date.now() + 60_000).toISOString() };
+    const file = await open();
+    await file.put({ ...question, key: 'k' });
+    await file.close();
+    expect((await place.read<WorkspaceView>(shop)).questions).toEqual([question]);
+    const body = { id: question.id, digest: question.digest, decision: 'approved', always: 'tool' };
+    expect(await place.read<CheckedAnswer>(`${shop}/check`, { body })).toEqual({ diff: '' });
+    expect(await place.read<Done>(`${shop}/answer`, { body })).toEqual({ done: true });
+    expect(await place.read<Refusal>(`${shop}/answer`, { body })).toMatchObject({
+      error: { code: 'E_QUESTION_ENDED' },
+    });
+    const view = await place.read<WorkspaceView>(shop);
+    expect(view).toMatchObject({ isRunning: false, questions: [], grants: [{ id: question.id, ...person }] });
+    expect(await place.read<Done>(`${shop}/revoke`, { body: { id: question.id } })).toEqual({ done: true });
+    const after = await open();
+    expect(await after.list()).toEqual([]);
+    await after.close();
   });
 
   test('F-13 a check shows the difference of edited arguments, and answers nothing', async () => {

@@ -18,7 +18,7 @@ import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { CheckedAnswer, Done } from '../contract.ts';
 import { checkBody } from '../http/check-body.ts';
 import type { StudioHost } from '../studio-host.ts';
-import { withQuestions } from './with-questions.ts';
+import { readQuestions, withQuestions } from './with-questions.ts';
 
 /** `note`: the model reads it. */
 const readAnswer = checkBody(
@@ -39,14 +39,14 @@ const readRevoke = checkBody(exactObject({ id: name }));
 export async function answerQuestion(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const given = readAnswer(body);
   refuseAgents();
-  await withQuestions(host, place, (questions) => questions.answer({ ...given, ...personOf(host) }));
+  await withQuestions(host, place, (door) => door.answer({ ...given, ...personOf(host) }));
   return { done: true };
 }
 
 /** Finds out whether an answer fits its question, before the person sends it. **Errors** — those of `answer`. */
 export async function checkAnswer(host: StudioHost, place: SwarmPlace, body: unknown): Promise<CheckedAnswer> {
   const given = readAnswer(body);
-  const open = await withQuestions(host, place, (questions) => questions.questions());
+  const { questions: open } = await readQuestions(host, place);
   const question = open.find(({ id }) => id === given.id);
   const problem = findReplyProblem({ ...(question && { question }) }, { ...given, ...personOf(host) });
   if (problem !== undefined) throw problem;
@@ -57,7 +57,7 @@ export async function checkAnswer(host: StudioHost, place: SwarmPlace, body: unk
 export async function revokeGrant(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const { id } = readRevoke(body);
   refuseAgents();
-  await withQuestions(host, place, (questions) => questions.revoke({ id, by: host.nameOfPerson() }));
+  await withQuestions(host, place, (door) => door.revoke({ id, by: host.nameOfPerson() }));
   return { done: true };
 }
 

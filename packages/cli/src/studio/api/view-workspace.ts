@@ -16,6 +16,7 @@ import type { StudioHost } from '../studio-host.ts';
 import { viewAgents } from './view-agents.ts';
 import { listOfWorkspace } from './view-changesets.ts';
 import { viewQuestion } from './view-question.ts';
+import { readStoppedQuestions } from './with-questions.ts';
 
 /** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
@@ -25,6 +26,7 @@ const PATIENCE_MS = 5_000;
 
 export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promise<WorkspaceView> {
   const running = await askSwarm(place);
+  const asked = running ?? (await readStoppedQuestions(place, host.warn));
   const conversations = await readConversations(place, running?.instances ?? [], host);
   const opened = host.opened?.workspaceId === place.workspaceId ? host.opened : undefined;
   const declared = await opened?.readAgents().catch(() => undefined);
@@ -45,8 +47,8 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     agents: await viewAgents(place, declared, [...(status?.agents ?? []), ...conversations.map(({ agent }) => agent)]),
     conversations: conversations.slice(0, MOST_SHOWN),
     connections: status?.connections ?? [],
-    questions: (running?.questions ?? []).map(viewQuestion),
-    grants: running?.grants ?? [],
+    questions: asked.questions.map(viewQuestion),
+    grants: asked.grants,
     deadLetters: running?.deadLetters ?? [],
     ...(status?.changes !== undefined && { changes: status.changes }),
     ...(changesets.length > 0 && { changesets }),

@@ -4,8 +4,9 @@ import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { isGrant } from '../../questions/grant-summary.ts';
-import type { AnsweredQuestion } from '../../questions/question-record.ts';
-import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
+import { type AnsweredQuestion, type QuestionRecord, readRecord } from '../../questions/question-record.ts';
+import { type JournalLocation, questionsPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { readQueue } from '../../workspace/lines/durable-queue.ts';
 import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { type StoredQuestions, storedQuestions } from '../stored-questions.ts';
@@ -37,6 +38,26 @@ export async function openStoredQuestions(options: StoredFileOptions): Promise<S
   return { ...storedQuestions(fenced, systemClock), close: () => file.close() };
 }
 
+/**
+ * Returns the questions of a stopped workspace for a program that only shows them. It takes no lock, and changes nothing.
+ * **Errors** of the methods — `E_STORE_CORRUPT`, `E_STORE_READ`.
+ */
+export function readStoredQuestions(
+  options: Omit<StoredFileOptions, 'fence'>,
+): Pick<StoredQuestions, 'questions' | 'grants'> {
+  const { stateRoot, workspaceId } = options;
+  const path = questionsPath(workspaceFolder(stateRoot, workspaceId));
+  const list = async () => {
+    const entries = await readQueue(portsOf(options), path);
+    // Safe: the checksum of each line was verified, and only `QuestionFile` writes lines.
+    return entries.map(({ value }) => readRecord(value as unknown as QuestionRecord));
+  };
+  // Nothing answers or removes a question through this store.
+  const store = { list, answer: () => Promise.resolve(false), remove: () => Promise.resolve() };
+  const { questions, grants } = storedQuestions(store, systemClock);
+  return { questions, grants };
+}
+
 /** Removes the answers for always of a conversation that is going to be deleted. **Errors** — those of the disk. */
 export async function endStoredGrants(options: StoredFileOptions, at: AgentAddress): Promise<void> {
   const file = await QuestionFile.open(portsOf(options), options);
@@ -51,6 +72,6 @@ export async function endStoredGrants(options: StoredFileOptions, at: AgentAddre
   }
 }
 
-function portsOf({ warn = () => undefined }: StoredFileOptions) {
+function portsOf({ warn = () => undefined }: Pick<StoredFileOptions, 'warn'>) {
   return { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
 }
