@@ -14,6 +14,13 @@ export interface ReplyAddress {
   readonly correlationId: string;
 }
 
+/** The event of a Connection that began some work, also the work of other agents. */
+export interface EventRoot {
+  /** The name of the Connection. */
+  readonly connection: string;
+  readonly eventId: string;
+}
+
 /** Identifies one agent instance. Events are addressed to it. */
 export interface AgentAddress {
   readonly agentName: string;
@@ -50,6 +57,11 @@ export interface AgentEvent {
   readonly output?: OutputDemand;
   /** The agent instances that wait for this event's answer, outermost caller first. Set by the runtime. */
   readonly callChain?: readonly AgentAddress[];
+  /**
+   * The event of a Connection that began the work, for an event that an agent sent. Set by the runtime; absent for that
+   * event itself, and for work that did not begin with a Connection.
+   */
+  readonly root?: EventRoot;
   /**
    * The id of the trace, which connects all turns of one request. It has 32 lowercase hexadecimal digits; any other
    * text is kept unchanged.

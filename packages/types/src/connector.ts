@@ -1,4 +1,5 @@
 /** The exports of a connector module, and the context that the connector gets. */
+import type { ConnectorQuestions } from './connector-question.ts';
 import type { Cleanup } from './extension.ts';
 import type { InputPart } from './input-part.ts';
 import type { JsonObject, JsonValue } from './json.ts';
@@ -88,6 +89,8 @@ export interface ConnectorAskOptions {
   readonly signal?: AbortSignal;
   /** If true, aborting `signal` also cancels the turn, whether it is running or queued. */
   readonly cancelOnAbort?: boolean;
+  /** When this signal aborts, the promise rejects with the signal's reason, and the turn continues in any case. */
+  readonly left?: AbortSignal;
   /** Called once when the event is on disk, before the first delta. */
   readonly onAccepted?: (acceptance: ConnectorAcceptance) => void;
   /**
@@ -119,6 +122,8 @@ export type AskSwarm = (event: ConnectorEvent, options?: ConnectorAskOptions) =>
 export interface ConnectorContext<Config = JsonObject> {
   readonly emit: EmitEvent;
   readonly ask: AskSwarm;
+  /** The questions that agents ask people. Empty unless the Connection has `answersQuestions: true`. */
+  readonly questions: ConnectorQuestions;
   /** The Connection's `config`. */
   readonly config: Config;
   /** The Connection's `secrets`, resolved. Secrets of 8 or more characters are masked in logs and errors. */

@@ -5,6 +5,7 @@ export * from './question.ts';
 export * from './budget.ts';
 export * from './bundle-api.ts';
 export * from './code-place.ts';
+export * from './connector-question.ts';
 export * from './connector.ts';
 export * from './create-message.ts';
 export * from './define-tool.ts';

@@ -2,7 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AskSwarm, Connector, ConnectorAnswer, ConnectorContext, ConnectorEvent, EmitEvent } from '@goondan/types';
+import type {
+  AskSwarm,
+  Connector,
+  ConnectorAnswer,
+  ConnectorContext,
+  ConnectorEvent,
+  ConnectorQuestions,
+  EmitEvent,
+} from '@goondan/types';
 
 export interface RunOptions<Config> {
   readonly config: Config;
@@ -13,6 +21,8 @@ export interface RunOptions<Config> {
   /** Answers in place of the swarm. When absent, the answer is `You said: …`. */
   readonly ask?: AskSwarm;
   readonly emit?: EmitEvent;
+  /** The questions of the swarm. When absent, the Connection may not answer questions. */
+  readonly questions?: ConnectorQuestions;
 }
 
 export interface RunningConnector {
@@ -34,6 +44,13 @@ export const acceptance = {
 };
 const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
 
+const noQuestions: ConnectorQuestions = {
+  isAllowed: false,
+  list: () => [],
+  watch: () => () => undefined,
+  answer: async () => undefined,
+};
+
 /** Creates an answer, as the swarm would return it. */
 export function answerOf(response: string, over: Partial<ConnectorAnswer> = {}): ConnectorAnswer {
   return { ...acceptance, response, finishReason: 'text_response', usage, ...over };
@@ -42,7 +59,7 @@ export function answerOf(response: string, over: Partial<ConnectorAnswer> = {}):
 /** Starts the connector. Resolves when the connector listens; rejects when it refuses to start. */
 export async function runConnector<Config>(
   connector: Connector<Config>,
-  { config, secrets = {}, agents = ['clerk'], emit, ask, ...options }: RunOptions<Config>,
+  { config, secrets = {}, agents = ['clerk'], emit, ask, questions = noQuestions, ...options }: RunOptions<Config>,
 ): Promise<RunningConnector> {
   const events: ConnectorEvent[] = [];
   const lines: string[] = [];
@@ -60,6 +77,7 @@ export async function runConnector<Config>(
       askOptions?.onAccepted?.(acceptance);
       return answerOf(`You said: ${event.input ?? ''}`);
     },
+    questions,
     config,
     secrets,
     agents,

@@ -20,6 +20,8 @@ export interface ConnectorStart {
   readonly masked?: readonly string[];
   /** The agents that the connection's events can reach. The orchestrator sets this field. */
   readonly agents?: readonly string[];
+  /** If true, the connector gets the questions of turns that its events began, and may answer them. */
+  readonly answersQuestions?: boolean;
   /** A hash of the connector's module and its imports. A different hash means that the connector has changed. */
   readonly digest?: string;
   /** True for a trial during a reload: the process only loads the module and checks its config and export. */

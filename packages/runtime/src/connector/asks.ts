@@ -53,23 +53,28 @@ export class Asks {
 
   async #ask(event: unknown, options: ConnectorAskOptions): Promise<ConnectorAnswer> {
     options.signal?.throwIfAborted();
+    options.left?.throwIfAborted();
     const { id, heard } = this.check(event);
     return this.withFiles(heard, (stored) => this.#send(id, stored, options));
   }
 
   async #send(id: string, heard: HeardEvent, options: ConnectorAskOptions): Promise<ConnectorAnswer> {
-    const { signal, cancelOnAbort = false, onAccepted, onDelta } = options;
+    const { signal, cancelOnAbort = false, left, onAccepted, onDelta } = options;
     signal?.throwIfAborted();
+    left?.throwIfAborted();
     const ask = this.asker.ask(id, heard, {
       onAccepted: this.#guard(onAccepted),
       ...(onDelta === undefined ? {} : { onDelta: this.#guard(onDelta) }),
     });
-    const leave = () => ask.leave(signal?.reason, cancelOnAbort);
-    signal?.addEventListener('abort', leave, { once: true });
+    const giveUp = () => ask.leave(signal?.reason, cancelOnAbort);
+    const leave = () => ask.leave(left?.reason, false);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    left?.addEventListener('abort', leave, { once: true });
     try {
       return await ask.answer;
     } finally {
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', giveUp);
+      left?.removeEventListener('abort', leave);
     }
   }
 

@@ -18,6 +18,7 @@ import { toFrameError } from '../ipc/check/frame-error.ts';
 import { ConnectorAsker } from '../ipc/connector-asks.ts';
 import { connectorEmitter } from '../ipc/connector-events.ts';
 import { FileUploads } from '../ipc/connector-files.ts';
+import { connectorDoor } from '../ipc/connector-questions.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
 import { ProcessEnd } from '../ipc/process-end.ts';
 import type { ToConnector } from '../ipc/to-connector.ts';
@@ -34,6 +35,7 @@ import { checkConfig } from './check-config.ts';
 import { eventChecker } from './check-event.ts';
 import { Emits } from './emits.ts';
 import { loadConnector } from './load-connector.ts';
+import { QuestionMirror } from './question-mirror.ts';
 import { sendWithFiles } from './send-with-files.ts';
 
 export interface ConnectorDeps {
@@ -62,6 +64,7 @@ export class ConnectorRun {
   readonly #end: ProcessEnd<FromConnector>;
   readonly #emits: Emits;
   readonly #asks: Asks;
+  readonly #questions: QuestionMirror;
   readonly #stopping = new AbortController();
   #mask: Mask = (text) => text;
   #locate: LocateThrown = () => ({});
@@ -80,6 +83,7 @@ export class ConnectorRun {
     const withFiles = sendWithFiles(new FileUploads(channel));
     this.#emits = new Emits(connectorEmitter(channel), check, withFiles);
     this.#asks = new Asks(new ConnectorAsker(channel), check, onThrown, withFiles);
+    this.#questions = new QuestionMirror(connectorDoor(channel), onThrown);
   }
 
   /** Starts to handle messages. */
@@ -120,7 +124,10 @@ export class ConnectorRun {
           `${message.counts.delta} deltas were dropped: there were too many at once.`,
           'deltas.dropped',
         );
-      // Handled by `Emits`, `Asks` and `FileUploads`.
+      // Handled by `Emits`, `Asks`, `QuestionMirror` and `FileUploads`.
+      case 'question.changed':
+      case 'question.taken':
+      case 'question.refused':
       case 'file.taken':
       case 'file.refused':
       case 'connector.accepted':
@@ -151,11 +158,13 @@ export class ConnectorRun {
     }
   }
 
-  #contextFor({ config, secrets, agents = [] }: ConnectorStart): ConnectorContext {
+  #contextFor({ config, secrets, agents = [], answersQuestions = false }: ConnectorStart): ConnectorContext {
     const { clock, folder } = this.deps;
+    this.#questions.allow(answersQuestions);
     return {
       emit: this.#emits.emit,
       ask: this.#asks.ask,
+      questions: this.#questions,
       config,
       secrets,
       agents,
@@ -180,9 +189,9 @@ export class ConnectorRun {
     const cleanUp = await this.#listening?.catch(() => undefined);
     if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
-      await Promise.all([this.#emits.settled(), this.#asks.settled()]);
+      await Promise.all([this.#emits.settled(), this.#asks.settled(), this.#questions.settled()]);
       await sleep(this.deps.clock, LAST_ANSWERS_MS);
-    } while (this.#emits.underWay + this.#asks.underWay > 0);
+    } while (this.#emits.underWay + this.#asks.underWay + this.#questions.underWay > 0);
   }
 
   async #fail(thrown: unknown): Promise<void> {

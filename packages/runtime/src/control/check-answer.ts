@@ -79,6 +79,7 @@ export const questionSummary: Check<QuestionSummary> = object({
   ...address,
   eventId: name,
   traceId: name,
+  root: optional(object({ connection: name, eventId: name, auth: optional(jsonObject) })),
   toolCallId: name,
   toolName: name,
   kind: oneOf(...questionKinds),

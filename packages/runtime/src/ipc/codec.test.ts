@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type AgentEvent, type ErrorCode, GoondanError, type TurnResult } from '@goondan/types';
+import { type AgentEvent, type ConnectorQuestion, type ErrorCode, GoondanError, type TurnResult } from '@goondan/types';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
@@ -388,6 +388,11 @@ const fromAgent: Samples<FromAgent> = {
 
 const acceptance = { agent: 'coder', instanceKey: 'k', turnId: 'turn-1', traceId: 'trace-1', duplicate: false };
 
+const question: ConnectorQuestion = {
+  ...{ id: 'q', agent: 'coder', instanceKey: 'k', turnId: 'turn-1', toolName: 'pay', args: { euros: 3 } },
+  ...{ kind: 'call', reason: 'Why not?', digest: 'd', askedAt: 't', expiresAt: 't' },
+};
+
 const toConnector: Samples<ToConnector> = {
   start: [{ type: 'start', plan: {} }],
   'connector.accepted': [{ type: 'connector.accepted', id: 'e' }],
@@ -405,6 +410,12 @@ const toConnector: Samples<ToConnector> = {
     },
     { type: 'ask.ended', askId: 'ask-1', outcome: { status: 'failed', error } },
   ],
+  'question.changed': [
+    { type: 'question.changed', change: { state: 'asked', question: { ...question, auth: { client: 'ci' } } } },
+    { type: 'question.changed', change: { state: 'answered', question, by: 'kim' } },
+  ],
+  'question.taken': [{ type: 'question.taken', callId: 'c' }],
+  'question.refused': [{ type: 'question.refused', callId: 'c', error }],
   'file.taken': [{ type: 'file.taken', callId: 'c' }],
   'file.refused': [{ type: 'file.refused', callId: 'c', error }],
   ping: [{ type: 'ping', n: 1 }],
@@ -432,6 +443,14 @@ const fromConnector: Samples<FromConnector> = {
     },
   ],
   'ask.left': [{ type: 'ask.left', askId: 'ask-1', cancel: false }],
+  'question.answer': [
+    { type: 'question.answer', callId: 'c', reply: { id: 'q', decision: 'denied', by: 'ci', note: 'No.' } },
+    {
+      type: 'question.answer',
+      callId: 'c',
+      reply: { id: 'q', digest: 'd', decision: 'approved', by: 'ci', auth: {}, args: {}, content: {}, always: 'tool' },
+    },
+  ],
   'file.put': [{ type: 'file.put', callId: 'c', upload: 'u', data: 'AAAA', size: 3, isLast: true }],
   'file.release': [{ type: 'file.release', uploads: ['u'] }],
   log: [{ type: 'log', line: { time: 't', level: 'warn', message: '', connection: 'chat', event: 'x' } }],

@@ -2,6 +2,7 @@
 import type { ConnectorEvent, ContentPart } from '@goondan/types';
 import { isSpanId, isTraceId } from '../trace/span-id.ts';
 import { outputDemand } from './check/agent-event.ts';
+import { connectorReply } from './check/connector-question.ts';
 import { contentPart } from './check/content-part.ts';
 import { frameError } from './check/frame-error.ts';
 import {
@@ -69,6 +70,8 @@ export const checkFromConnector = oneByField('type', {
   'connector.ask': () => ({ askId: name, id: name, event: heardEvent, wantsDeltas: flag }),
   /** The connector no longer waits for this ask. If `cancel` is true, its turn ends. */
   'ask.left': () => ({ askId: name, cancel: flag }),
+  /** The answer of a person to a question. Answered by `question.taken` or `question.refused`. */
+  'question.answer': () => ({ callId: name, reply: connectorReply }),
   /** A piece of a file of an event; see `connector-files.ts`. Answered by `file.taken` or `file.refused`. */
   'file.put': () => ({ callId: name, ...uploadPiece }),
   /** The events with these uploads are accepted or refused. */

@@ -1,5 +1,6 @@
 /** Messages from the orchestrator to a connector process. */
 import type { ConnectorAcceptance, ConnectorAnswer } from '@goondan/types';
+import { questionChange } from './check/connector-question.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -56,6 +57,11 @@ export const checkToConnector = oneByField('type', {
   'ask.delta': () => ({ askId: name, delta: turnDelta }),
   /** The last message about this ask. */
   'ask.ended': () => ({ askId: name, outcome: askOutcome }),
+  /** A question of a turn that this connection began was asked, or has ended. */
+  'question.changed': () => ({ change: questionChange }),
+  /** The answer to a question is durable. */
+  'question.taken': () => ({ callId: name }),
+  'question.refused': () => ({ callId: name, error: frameError }),
   /** A piece is taken. After the last one, the file is stored. */
   'file.taken': () => ({ callId: name }),
   'file.refused': () => ({ callId: name, error: frameError }),

@@ -1,5 +1,5 @@
 /** A question to a person, and the answer, as stored on disk. */
-import type { ApprovalOutcome, JsonObject } from '@goondan/types';
+import type { ApprovalOutcome, EventRoot, JsonObject } from '@goondan/types';
 
 /**
  * `call`: approve a tool call. `change`: approve a changeset; `args` is a `ChangesetToApprove`. `budget`: raise a budget;
@@ -22,6 +22,8 @@ export interface QuestionRecord {
   /** The event of the turn that asks. */
   readonly eventId: string;
   readonly traceId: string;
+  /** The event of a Connection that began the work, and its `auth`; absent if the work began elsewhere. */
+  readonly root?: EventRoot & { readonly auth?: JsonObject };
   /** Identifies the question within its turn. */
   readonly key: string;
   readonly toolCallId: string;

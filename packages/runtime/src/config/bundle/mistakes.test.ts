@@ -880,6 +880,15 @@ const connections: Mistake[] = [
     message: 'instanceKeyPrefix goes before the value of instanceKeyProperty, which is missing.',
   },
   {
+    title: 'N-04 clients that may answer questions, and nothing by which they are known',
+    yaml: connection(
+      'connectorRef: Connector/web\nanswersQuestions: ‸true\ningress: { rules: [{ route: { instanceKey: a } }] }',
+    ),
+    code: 'E_RESOURCE_INVALID',
+    message: 'answersQuestions: true needs a secret: without one, anybody could answer the questions.',
+    suggestion: 'Add a secret, such as `secrets: { token: { valueFrom: { env: NAME } } }`, or remove answersQuestions.',
+  },
+  {
     title: 'a property that is matched with a list',
     yaml: connection(
       'connectorRef: Connector/web\ningress: { rules: [{ match: { properties: { a: ‸[1] } }, route: {} }] }',

@@ -4,6 +4,7 @@ import {
   type AgentEvent,
   type AgentInstance,
   type ConnectionCard,
+  type EventRoot,
   GoondanError,
   type OutputDemand,
 } from '@goondan/types';
@@ -71,6 +72,7 @@ export const agentEvent: Check<AgentEvent> = object({
   metadata: optional(jsonObject),
   output: optional(outputDemand),
   callChain: optional(listOf(agentAddress)),
+  root: optional(object({ connection: name, eventId: name } satisfies FieldsOf<EventRoot>)),
   traceId: name,
   parentSpanId: optional(name),
   isSampled: optional(flag),

@@ -5,6 +5,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { sha256 } from '../../json/sha256.ts';
+import { rootOf } from '../address/root-of.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
 
@@ -20,7 +21,7 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
     source: { kind: 'agent', name: caller.agentName },
     traceId: during.traceId,
     createdAt,
-    ...defined({ input, metadata, output, auth, isSampled }),
+    ...defined({ input, metadata, output, auth, isSampled, root: rootOf(during) }),
     ...(isSpanId(parentSpanId) ? { parentSpanId } : {}),
     ...(frame.kind === 'send'
       ? {}

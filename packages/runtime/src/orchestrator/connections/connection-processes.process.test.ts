@@ -18,6 +18,7 @@ import type { Ingress } from './accept-heard.ts';
 import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { noQuestions } from '../../testing/no-questions.ts';
 
 setDefaultTimeout(60_000);
 const runTag = newTag('GOONDAN_RUN');
@@ -156,6 +157,7 @@ function open(
       accept,
       ask: never,
     },
+    questions: () => noQuestions,
     report: (line) => lines.push(line),
     onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),
     policy: () => ({ ...policy, restart }),

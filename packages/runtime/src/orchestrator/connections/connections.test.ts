@@ -17,6 +17,7 @@ import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';
 import { Connections } from './connections.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { noQuestions } from '../../testing/no-questions.ts';
 
 const policy = {
   ...defaultSupervisionPolicy,
@@ -70,6 +71,7 @@ function open(given: Options = {}) {
       accept,
       ask,
     },
+    questions: () => noQuestions,
     report: (line) => lines.push(line),
     onOutput: (...each) => output.push(each),
     policy: () => policyNow?.() ?? policy,

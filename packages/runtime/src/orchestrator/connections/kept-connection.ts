@@ -12,6 +12,7 @@ import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
 import { type AnswerAsk, answerConnectorAsks } from '../../ipc/connector-asks.ts';
 import { storeUploads } from '../../ipc/connector-files.ts';
+import { type QuestionDoor, serveQuestions } from '../../ipc/connector-questions.ts';
 import { acceptConnectorEvents, type EmitConnectorEvent } from '../../ipc/connector-events.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
@@ -39,6 +40,8 @@ export interface ConnectionDeps {
   /** Returns the working folder of the connection's process; creates it if it does not exist. */
   readonly makeWorkFolder: (connection: string) => string;
   readonly ingress: Ingress;
+  /** Returns the questions that this connection may show and answer. */
+  readonly questions: (plan: ConnectionPlan) => QuestionDoor;
   /** Receives the log lines of a connector, and lines about it. Must not throw. */
   readonly report: (line: LogLine) => void;
   /** Receives the output of a connector, with secrets masked. Must not throw. */
@@ -83,7 +86,7 @@ export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
 
   protected override spawn(_process: number, listener: ProcessListener<FromConnector>): RunningProcess<ToConnector> {
     this.#hasTold = false;
-    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, ingress } = this.#deps;
+    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, ingress, questions } = this.#deps;
     const { connection, environment, secrets, masked = [] } = this.#plan;
     const mask = maskSecrets([...Object.values(secrets), ...masked]);
     const child = spawn(connectorLanguage, {
@@ -103,6 +106,7 @@ export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
       checkUploaded(event, uploads);
       return this.#answer(id, event, options);
     });
+    serveQuestions(child.channel, questions(this.#plan));
     const start = toStart(this.#plan, ingress.entryAgent());
     const heartbeat = () => this.#deps.policy().heartbeat;
     return superviseProcess<ToConnector, FromConnector>(child, start, { heartbeat, clock }, listener);
@@ -139,6 +143,7 @@ export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
       case 'connector.event':
       case 'connector.ask':
       case 'ask.left':
+      case 'question.answer':
       case 'file.put':
       case 'file.release':
       case 'pong':

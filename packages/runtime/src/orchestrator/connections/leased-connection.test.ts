@@ -13,6 +13,7 @@ import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { Connections } from './connections.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { noQuestions } from '../../testing/no-questions.ts';
 
 const folders: { [Symbol.dispose](): void }[] = [];
 afterEach(() => {
@@ -82,6 +83,7 @@ function openNode(leases: MemoryLeases, node: string, over: Partial<ConnectionPl
       accept: async () => undefined,
       ask: () => new Promise<never>(() => undefined),
     },
+    questions: () => noQuestions,
     report: () => undefined,
     onOutput: () => undefined,
     policy: () => ({ ...defaultSupervisionPolicy, heartbeat: { everyMs: 1_000_000, missedPings: 3 } }),

@@ -9,6 +9,7 @@ import { checkPage } from '../../questions/check-page.ts';
 import { questionDigest } from '../../questions/question-digest.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
 import { readForm } from '../../questions/read-form.ts';
+import { rootOf } from '../address/root-of.ts';
 
 export type AskFrame = Extract<FromAgent, { readonly type: 'question.ask' }>;
 
@@ -50,6 +51,7 @@ export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | Fr
     instanceKey: at.instanceKey,
     eventId: during.id,
     traceId: during.traceId,
+    ...rootIn(asked),
     key,
     toolCallId,
     toolName,
@@ -63,6 +65,13 @@ export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | Fr
     askedAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + expiresInMs).toISOString(),
   };
+}
+
+function rootIn({ during, mask }: AskedQuestion): Pick<QuestionRecord, 'root'> {
+  const root = rootOf(during);
+  if (root === undefined) return {};
+  // Safe: masking an object returns an object.
+  return { root: { ...root, ...(during.auth && { auth: maskJson(during.auth, mask) as JsonObject }) } };
 }
 
 function findSubjectProblem({ frame: { kind, schema, url, args }, mask }: AskedQuestion): string | undefined {

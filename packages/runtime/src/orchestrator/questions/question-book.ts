@@ -8,7 +8,7 @@ import { type QuestionRecord, type QuestionSummary, summaryOf } from '../../ques
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { isSameAddress } from '../address/address-key.ts';
 import { EndedQuestions } from './ended-questions.ts';
-import { endOf, type Entry, isLate } from './question-entry.ts';
+import { endOf, type Entry, isLate, isUnanswered } from './question-entry.ts';
 import type { QuestionsDeps } from './questions-deps.ts';
 
 export class QuestionBook {
@@ -42,6 +42,13 @@ export class QuestionBook {
   newId(ids: Ids): string {
     const id = shortHash(ids.next('approval')).slice(0, 8);
     return this.entries.has(id) ? this.newId(ids) : id;
+  }
+
+  /** Returns the end of a question; `undefined` while people can answer it, or an answer is being written. */
+  endOf(id: string): EndedQuestion | undefined {
+    const entry = this.entries.get(id);
+    if (entry === undefined) return this.ended.get(id)?.ended ?? { how: 'withdrawn' };
+    return isUnanswered(entry) ? undefined : endOf(entry);
   }
 
   /** Returns the problem of an answer. `end`: the end of the question, if this node does not know it. */

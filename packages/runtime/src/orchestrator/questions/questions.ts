@@ -54,6 +54,8 @@ export class Questions implements SwarmListener {
   readonly grants: Grants;
   /** The keys of instances whose requests were read again since this node owns them. */
   readonly #isRead = new Set<string>();
+  /** Returns the end of a question; `undefined` while it waits for people. */
+  readonly endOf = (id: string) => this.#book.endOf(id);
 
   constructor(private readonly deps: QuestionsDeps) {
     this.#book = new QuestionBook(deps);

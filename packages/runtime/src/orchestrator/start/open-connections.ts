@@ -13,6 +13,7 @@ import { connectorRunner } from '../../ports/runner-path.ts';
 import type { ConnectionLeases } from '../../store/cluster-store.ts';
 import { newTraceId } from '../../trace/span-id.ts';
 import { connectionsFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { ConnectionQuestions } from '../connections/connection-questions.ts';
 import { Connections } from '../connections/connections.ts';
 import { type CurrentPlan, inputBytesOf } from '../plan/current-plan.ts';
 import { askAgent } from '../swarm/ask-agent.ts';
@@ -53,6 +54,8 @@ export function openConnections(
       throw error;
     }
   };
+  const questions = new ConnectionQuestions(swarm.questions);
+  swarm.listen(questions);
   const connections = new Connections(currentPlan.value.plan.connections ?? [], {
     spawn,
     clock,
@@ -90,6 +93,7 @@ export function openConnections(
           }
         }),
     },
+    questions: (plan) => questions.doorOf(plan),
     report: (line) => swarm.log(line),
     onOutput: (connection, output) => swarm.printed({ connection }, output),
     policy: () => {

@@ -1,6 +1,6 @@
 /**
  * Checks the names that a Connection uses: events of its connector and agents of its swarm. Also checks that each route
- * has at most one way to choose an instance key.
+ * has at most one way to choose an instance key, and that a connection whose clients answer questions can know them.
  */
 import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
@@ -16,6 +16,7 @@ export function* checkConnections(scope: Scope): Generator<Finding> {
     yield* checkSwarm(scope, loaded);
     yield* checkEvents(scope, loaded);
     yield* checkRoutes(scope, loaded);
+    yield* checkAnswers(loaded);
   }
 }
 
@@ -64,4 +65,13 @@ function* checkRoutes(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Gen
     const suggestion = 'Add it to the swarm, or name another agent.';
     yield errorIn(loaded, [...path, 'agentRef'], 'E_REF_MISSING', message, suggestion);
   }
+}
+
+function* checkAnswers(loaded: LoadedResourceOf<'Connection'>): Generator<Finding> {
+  const { answersQuestions, secrets = {} } = loaded.resource.spec;
+  if (answersQuestions !== true || Object.keys(secrets).length > 0) return;
+  const message = 'answersQuestions: true needs a secret: without one, anybody could answer the questions.';
+  const suggestion =
+    'Add a secret, such as `secrets: { token: { valueFrom: { env: NAME } } }`, or remove answersQuestions.';
+  yield errorIn(loaded, ['spec', 'answersQuestions'], 'E_RESOURCE_INVALID', message, suggestion);
 }

@@ -49,6 +49,11 @@ export const connection = resource(
       'The nodes that run the connection, in a swarm with several nodes. `one`: a single node, and another one when that node is lost. `every`: each node, for example for webhooks behind a load balancer.',
       'one',
     ),
+    answersQuestions: optional(
+      z.boolean(),
+      'If true, clients of the connector see and answer the questions of the turns that their events began. The connection needs a secret, by which the connector knows its clients.',
+      false,
+    ),
     ingress: z
       .strictObject({ rules: z.array(rule).min(1).describe('Rules in order; the first that matches is used.') })
       .describe('The routing of the events.'),

@@ -123,6 +123,11 @@ const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
   ...Object.fromEntries(hookFields.map((field) => [`Agent.hooks.0.${field}`, agentWithHook({})])),
   'Agent.output.retries': { modelConfig: { modelRef: 'Model/scripted' }, output: { schema: { type: 'object' } } },
   'Agent.maxInstances': { modelConfig: { modelRef: 'Model/scripted' }, isolation: 'agent' },
+  'Connection.answersQuestions': {
+    connectorRef: 'Connector/connector',
+    secrets: { token: { value: 'a-token-of-a-door' } },
+    ingress: { rules },
+  },
   'Connection.ingress.rules.0.route.instanceKeyPrefix': {
     connectorRef: 'Connector/connector',
     ingress: { rules: [{ route: { instanceKeyProperty: 'room' } }] },

@@ -14,7 +14,7 @@ export function resolveConnection(
   { name, identity, resource }: LoadedResourceOf<'Connection'>,
   values: ValueReader,
 ): ConnectionPlan | undefined {
-  const { connectorRef, config = {}, secrets = {}, environment, ingress, placement } = resource.spec;
+  const { connectorRef, config = {}, secrets = {}, environment, ingress, placement, answersQuestions } = resource.spec;
   const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
   if (connector === undefined) return undefined;
   const { entry, events, configSchema } = connector.resource.spec;
@@ -33,6 +33,7 @@ export function resolveConnection(
     masked: [...values.secrets],
     rules: ingress.rules.map(toRule),
     placement,
+    answersQuestions,
   });
 }
 
