@@ -1,11 +1,13 @@
 /** Handles one request: checks the caller, reads the message, and sends the agent's answer. */
-import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent } from '@goondan/types';
+import type { ConnectorAnswer, ConnectorContext, QuestionChange } from '@goondan/types';
 import { encodeEvent, errorBody, EventStream, Refusal } from '@goondan/types/http';
 import { type BodyBounds, withLimit } from '../../web/read-body.ts';
 import { statusOfCode, toCoded } from '../../web/refuse.ts';
+import { type AskingTurn, askUntilQuestion, watchTurn } from '../../web/turn-questions.ts';
 import { Waiting } from '../../web/waiting.ts';
+import { answerQuestions, questionIdOf, showQuestion } from './answer-questions.ts';
 import type { HttpConfig } from './http-config.ts';
-import { readMessage } from './read-message.ts';
+import { type Message, readMessage } from './read-message.ts';
 
 export async function answerRequest(
   ctx: ConnectorContext<HttpConfig>,
@@ -16,26 +18,32 @@ export async function answerRequest(
 ): Promise<Response> {
   const { path = '/', mode = 'answer', timeoutSeconds } = ctx.config;
   const client = checkCaller(request);
+  const questionId = questionIdOf(path, url.pathname);
+  if (questionId !== undefined) return answerQuestions(ctx, client, questionId, request, bounds);
   if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', `There is nothing here; post to ${path}.`);
   if (request.method !== 'POST') {
     throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
   }
-  const event = await readMessage(request, client, withLimit(bounds, ctx.config));
+  // A client that gets a question repeats its message, so the message needs a key.
+  const newKey = ctx.questions.isAllowed ? () => crypto.randomUUID() : undefined;
+  const message = await readMessage(request, client, withLimit(bounds, ctx.config), newKey);
   if (mode === 'accept') {
-    await ctx.emit(event);
+    await ctx.emit(message.event);
     return Response.json({ accepted: true }, { status: 202 });
   }
   const waiting = new Waiting(request, timeoutSeconds);
-  return wantsStream(request) ? streamTurn(ctx, event, waiting) : answerTurn(ctx, event, waiting);
+  return wantsStream(request) ? streamTurn(ctx, message, waiting) : answerTurn(ctx, message, waiting);
 }
 
 function wantsStream(request: Request): boolean {
   return /\btext\/event-stream\b/i.test(request.headers.get('accept') ?? '');
 }
 
-async function answerTurn({ ask, config }: ConnectorContext<HttpConfig>, event: ConnectorEvent, waiting: Waiting) {
+async function answerTurn(ctx: ConnectorContext<HttpConfig>, message: Message, waiting: Waiting) {
+  const cancelOnAbort = ctx.config.cancelOnDisconnect === true;
   try {
-    const answer = await ask(event, { signal: waiting.signal, cancelOnAbort: config.cancelOnDisconnect === true });
+    const answer = await askUntilQuestion(ctx, message.event, { signal: waiting.signal, cancelOnAbort });
+    if ('questions' in answer) return askClient(answer, message.key);
     const { error } = answer;
     return Response.json(toJson(answer), { status: error === undefined ? 200 : statusOfCode(error.code) });
   } finally {
@@ -43,11 +51,21 @@ async function answerTurn({ ask, config }: ConnectorContext<HttpConfig>, event: 
   }
 }
 
+/** Returns the questions of a turn. The client repeats its request with the key `id` to get the answer of the turn. */
+function askClient({ acceptance, questions }: AskingTurn, id: string | undefined): Response {
+  const { duplicate: _, ...turn } = acceptance;
+  return Response.json({ questions: questions.map(showQuestion), id, ...turn }, { status: 202 });
+}
+
 /**
- * Streams `accepted`, `delta` and `discard`, then `done` or `error`. If the request is refused before `accepted`, it
+ * Streams `accepted`, `delta`, `discard`, and questions with their ends, then `done` or `error`. If the request is refused before `accepted`, it
  * gets a plain error response instead.
  */
-async function streamTurn({ ask, config }: ConnectorContext<HttpConfig>, event: ConnectorEvent, waiting: Waiting) {
+async function streamTurn(
+  { ask, questions, config }: ConnectorContext<HttpConfig>,
+  { event }: Message,
+  waiting: Waiting,
+): Promise<Response> {
   const stream = new EventStream();
   stream.onOver(() => waiting.leave());
   const accepted = Promise.withResolvers<void>();
@@ -57,6 +75,7 @@ async function streamTurn({ ask, config }: ConnectorContext<HttpConfig>, event: 
     onAccepted(acceptance) {
       stream.send(encodeEvent(acceptance, 'accepted'));
       accepted.resolve();
+      stream.onOver(watchTurn(questions, acceptance, (change) => stream.send(encodeChange(change))));
     },
     onDelta({ type, stepIndex: step, ...delta }) {
       if (type === 'discard') stream.send(encodeEvent({ step }, 'discard'));
@@ -76,6 +95,12 @@ async function streamTurn({ ask, config }: ConnectorContext<HttpConfig>, event: 
   await Promise.race([accepted.promise, turn]);
   void over;
   return stream.response();
+}
+
+/** Makes the event `question`, or `answered`, `expired` or `withdrawn`. */
+function encodeChange({ state, question, by }: QuestionChange): Uint8Array {
+  if (state === 'asked') return encodeEvent(showQuestion(question), 'question');
+  return encodeEvent({ id: question.id, ...(by === undefined ? {} : { by }) }, state);
 }
 
 /** Converts an answer to JSON: a successful answer without `error`, a failed answer without `response`. */

@@ -8,12 +8,22 @@ import { isForm, readForm } from './read-form.ts';
 
 const LONGEST_ID = 200;
 
-/** Reads the body of the request. Throws a `Refusal` if the message is invalid. */
+export interface Message {
+  readonly event: ConnectorEvent;
+  /** The key with which the client can repeat the message. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Reads the body of the request. Throws a `Refusal` if the message is invalid. `newKey` makes a key if the client has not
+ * given one; without it, such a message cannot be repeated.
+ */
 export async function readMessage(
   request: Request,
   client: string | undefined,
   bounds: BodyBounds,
-): Promise<ConnectorEvent> {
+  newKey?: () => string,
+): Promise<Message> {
   const { fields, files } = isForm(request)
     ? await readForm(request, bounds)
     : { fields: await readJson(request, bounds), files: [] };
@@ -23,8 +33,8 @@ export async function readMessage(
   if (typeof input !== 'string' && (input !== undefined || parts.length === 0)) {
     throw new Refusal(400, 'E_HTTP_BODY', '`input` must be a text.');
   }
-  const key = idOf(request.headers.get('idempotency-key') ?? undefined, id);
-  return {
+  const key = idOf(request.headers.get('idempotency-key') ?? undefined, id) ?? newKey?.();
+  const event: ConnectorEvent = {
     name: 'message',
     ...(input === undefined ? {} : { input }),
     ...(parts.length === 0 ? {} : { content: parts }),
@@ -37,6 +47,7 @@ export async function readMessage(
     ...(key === undefined ? {} : { id: JSON.stringify([client ?? null, key]) }),
     ...traceParent(request),
   };
+  return { event, key };
 }
 
 /** The swarm checks the parts, with an error that names the part. References are for the inside of a swarm. */
