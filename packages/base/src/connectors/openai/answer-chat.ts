@@ -11,41 +11,76 @@ import { encodeEvent, EventStream, Refusal } from '@goondan/types/http';
 import { type BodyBounds, readJson, withLimit } from '../../web/read-body.ts';
 import { statusOf, statusOfCode, toCoded } from '../../web/refuse.ts';
 import { traceParent } from '../../web/trace-parent.ts';
+import { type AskingTurn, askUntilQuestion } from '../../web/turn-questions.ts';
 import { Waiting } from '../../web/waiting.ts';
-import { chunk, completion, type CompletionHead, usageChunk } from './completion.ts';
+import type { AskedTurns } from './asked-turns.ts';
+import {
+  chunk,
+  completion,
+  type CompletionHead,
+  questionChunks,
+  questionCompletion,
+  usageChunk,
+} from './completion.ts';
 import { composeInput } from './compose-input.ts';
-import { type Conversations, DEFAULT_CLIENT, type Place } from './conversations.ts';
+import { type ChatTurn, continueTurn } from './continue-turn.ts';
+import { type Conversations, DEFAULT_CLIENT } from './conversations.ts';
 import { errorShape } from './error-shape.ts';
 import type { OpenaiConfig } from './openai-config.ts';
+import { toCall } from './question-call.ts';
 import { type ChatRequest, readChat } from './read-chat.ts';
 import { StreamedText } from './streamed-text.ts';
 
 const LONGEST_ID = 200;
 
-interface Chat {
+interface Chat extends ChatTurn {
   readonly ctx: ConnectorContext<OpenaiConfig>;
   readonly asked: ChatRequest;
-  readonly place: Place;
-  readonly event: ConnectorEvent;
+  readonly turns: AskedTurns;
   readonly waiting: Waiting;
 }
 
 export async function answerChat(
   ctx: ConnectorContext<OpenaiConfig>,
-  conversations: Conversations,
+  chats: { readonly conversations: Conversations; readonly turns: AskedTurns },
   request: Request,
   caller: string | undefined,
   bounds: BodyBounds,
 ): Promise<Response> {
-  const client = caller ?? DEFAULT_CLIENT;
-  const asked = readChat(await readJson(request, withLimit(bounds, ctx.config)), ctx.agents);
+  const asked = readChat(await readJson(request, withLimit(bounds, ctx.config)), ctx.agents, ctx.questions.isAllowed);
   const named = readId(request, ctx.config.conversationHeader ?? 'x-conversation-id');
   const key = readId(request, 'idempotency-key');
+  const turn =
+    asked.answers.length > 0
+      ? await continueTurn(ctx, chats, asked, caller)
+      : beginTurn(ctx, chats.conversations, { asked, caller, named, key });
+  const event = { ...turn.event, ...traceParent(request) };
+  const waiting = new Waiting(request, ctx.config.timeoutSeconds);
+  const chat: Chat = { ctx, asked, turns: chats.turns, ...turn, event, waiting };
+  return asked.isStream ? streamChat(chat) : wholeChat(chat);
+}
+
+interface NewMessage {
+  readonly asked: ChatRequest;
+  readonly caller: string | undefined;
+  /** The client's own id of the conversation, and its own id of the message. */
+  readonly named: string | undefined;
+  readonly key: string | undefined;
+}
+
+function beginTurn(
+  { config, questions }: ConnectorContext<OpenaiConfig>,
+  conversations: Conversations,
+  { asked, caller, named, key }: NewMessage,
+): ChatTurn {
+  const client = caller ?? DEFAULT_CLIENT;
   const place = conversations.find({ client, agent: asked.agent }, asked.earlier, asked.said, named);
-  const id = key === undefined ? place.id : JSON.stringify([client, key]);
+  // A turn that asks the client continues with another request, which finds the turn by this id.
+  const newId = questions.isAllowed ? JSON.stringify([client, null, crypto.randomUUID()]) : undefined;
+  const id = key === undefined ? (place.id ?? newId) : JSON.stringify([client, key]);
   const event: ConnectorEvent = {
     name: 'chat',
-    input: place.isKnown ? asked.input : composeInput(asked.earlier, asked.input, ctx.config),
+    input: place.isKnown ? asked.input : composeInput(asked.earlier, asked.input, config),
     ...(asked.content.length === 0 ? {} : { content: asked.content }),
     properties: {
       agent: asked.agent,
@@ -55,16 +90,21 @@ export async function answerChat(
     ...(asked.output === undefined ? {} : { output: asked.output }),
     ...(caller === undefined ? {} : { auth: { client: caller } }),
     ...(id === undefined ? {} : { id }),
-    ...traceParent(request),
   };
-  const chat = { ctx, asked, place, event, waiting: new Waiting(request, ctx.config.timeoutSeconds) };
-  return asked.isStream ? streamChat(chat) : wholeChat(chat);
+  return { place, event, agent: asked.agent, isNamed: named !== undefined };
 }
 
 async function wholeChat(chat: Chat): Promise<Response> {
   const { asked, place, waiting } = chat;
   try {
     const answer = await ask(chat, {});
+    if ('questions' in answer) {
+      const { acceptance, questions } = answer;
+      const calls = questions.map(toCall);
+      return Response.json(questionCompletion(headOf(chat, acceptance), calls), {
+        headers: headersOf(asked, acceptance),
+      });
+    }
     if (answer.error !== undefined) {
       const { code = 'turn_failed', message } = answer.error;
       const status = statusOfCode(code);
@@ -106,6 +146,11 @@ async function streamChat(chat: Chat): Promise<Response> {
   });
   void turn
     .then((answer) => {
+      if ('questions' in answer) {
+        const calls = answer.questions.map(toCall);
+        for (const each of questionChunks(headOf(chat, answer.acceptance), calls, includesUsage)) say(each);
+        return say('[DONE]');
+      }
       if (answer.error !== undefined || head === undefined) {
         const { code = 'turn_failed', message } = answer.error ?? { message: 'It was not accepted.' };
         return say(errorShape(statusOfCode(code), code, message));
@@ -125,27 +170,38 @@ async function streamChat(chat: Chat): Promise<Response> {
       stream.end();
     });
   const first = await Promise.race([accepted.promise, turn]);
-  return stream.response(headersOf(asked, first));
+  return stream.response(headersOf(asked, 'questions' in first ? first.acceptance : first));
 }
 
 /**
- * Sends the message to the swarm and waits for the answer. If there is no answer, tells the conversation whether the
- * turn failed or is still running.
+ * Sends the message to the swarm and waits for the answer, or for a question to the client. If there is no answer, tells
+ * the conversation whether the turn failed or is still running.
  */
 async function ask(
-  { ctx, place, event, waiting }: Chat,
+  chat: Chat,
   listeners: Pick<ConnectorAskOptions, 'onAccepted' | 'onDelta'>,
-): Promise<ConnectorAnswer> {
+): Promise<ConnectorAnswer | AskingTurn> {
+  const { ctx, place, event, waiting } = chat;
   const cancelOnAbort = ctx.config.cancelOnDisconnect ?? true;
   try {
-    const answer = await ctx.ask(event, { ...listeners, signal: waiting.signal, cancelOnAbort });
-    if (answer.error !== undefined) place.failed();
+    const answer = await askUntilQuestion(ctx, event, { ...listeners, signal: waiting.signal, cancelOnAbort });
+    if ('questions' in answer) remember(chat, answer);
+    else if (answer.error !== undefined) place.failed();
     return answer;
   } catch (error) {
     if (cancelOnAbort && waiting.signal.aborted) place.failed();
     else place.left();
     throw error;
   }
+}
+
+/** Remembers the questions that the client gets. */
+function remember({ turns, agent, place, isNamed, event }: Chat, { questions }: AskingTurn): void {
+  const { id: eventId, properties = {}, auth } = event;
+  if (eventId === undefined || typeof auth?.client !== 'string') return;
+  const { conversation } = place;
+  const turn = { client: auth.client, agent, conversation, isNamed, eventId, properties };
+  for (const question of questions) turns.shown(question, turn);
 }
 
 /** Returns the text of the answer. A client that demanded JSON parses it, so nothing may be around the JSON. */

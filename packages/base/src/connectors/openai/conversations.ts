@@ -11,7 +11,9 @@
  * 2. Only the newest transcript of each conversation is known: a chat cannot continue from an earlier point.
  * 3. Until a message is answered or fails, sending it again after the same transcript gives the same event. So a client
  *    that retries gets the answer, and the agent gets the message once.
- * 4. The newest `MOST` conversations are remembered across restarts, in `conversations.jsonl` in the connection's
+ * 4. While a turn waits for the client's answer to a question, its conversation is busy: the transcript of the client
+ *    continues with that answer, and any other message starts a new conversation.
+ * 5. The newest `MOST` conversations are remembered across restarts, in `conversations.jsonl` in the connection's
  *    folder, with one line per answer. The file is compacted when it has twice as many lines as `MOST`.
  */
 import { createHash } from 'node:crypto';
@@ -108,6 +110,34 @@ export class Conversations {
     };
   }
 
+  /**
+   * Returns the place of a turn that continues, because the client has answered a question. `earlier`: the transcript of the
+   * request, with the message that began the turn.
+   */
+  resume(
+    parties: Parties,
+    { conversation: key, isNamed }: { readonly conversation: string; readonly isNamed: boolean },
+    earlier: readonly ChatMessage[],
+  ): Place {
+    const said = earlier.filter(({ role }) => role !== 'system');
+    const over = (conversation: Conversation | undefined) => {
+      this.#busy.delete(key);
+      if (conversation !== undefined) this.#record(key, conversation);
+    };
+    const before = this.#conversations.get(key);
+    return {
+      conversation: key,
+      isKnown: true,
+      answered: (answer) => {
+        const head = isNamed ? '' : transcriptOf(parties, [...said, { role: 'assistant', text: answer }]);
+        over(isNamed && before !== undefined ? undefined : { head, attempt: 0 });
+      },
+      failed: () => over(before && { ...before, attempt: before.attempt + 1 }),
+      // The turn continues, and the client can come back.
+      left: () => undefined,
+    };
+  }
+
   #named({ client }: Parties, named: string): Place {
     const conversation = client === DEFAULT_CLIENT ? named : `${client}/${named}`;
     const isKnown = this.#conversations.has(conversation);
@@ -136,6 +166,7 @@ export class Conversations {
     for (const oldest of this.#conversations.keys()) {
       if (this.#conversations.size <= this.#most) return;
       this.#drop(oldest);
+      this.#busy.delete(oldest);
     }
   }
 

@@ -15,7 +15,9 @@ export function errorShape(status: number, code: string, message: string) {
 export function refuseAsOpenai(error: GoondanError): Response {
   const status = statusOf(error);
   const message = `${error.message} ${error.suggestion}`.trim();
-  return Response.json(errorShape(status, error.code, message), { status, headers: headersOf(error) });
+  // The client library repeats a request with the status 409, but an answer that came too late is refused again.
+  const retry = status === 409 ? { 'x-should-retry': 'false' } : {};
+  return Response.json(errorShape(status, error.code, message), { status, headers: { ...headersOf(error), ...retry } });
 }
 
 function typeOf(status: number): string {

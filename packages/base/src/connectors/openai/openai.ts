@@ -5,6 +5,7 @@ import { bearerTokens } from '../../web/bearer-tokens.ts';
 import { listen } from '../../web/listen.ts';
 import type { BodyBounds } from '../../web/read-body.ts';
 import { answerChat } from './answer-chat.ts';
+import { AskedTurns } from './asked-turns.ts';
 import { Conversations } from './conversations.ts';
 import { refuseAsOpenai } from './error-shape.ts';
 import type { OpenaiConfig } from './openai-config.ts';
@@ -14,6 +15,7 @@ const openai: Connector<OpenaiConfig> = async (ctx) => {
   const { config, secrets, agents, folder, logger } = ctx;
   const checkCaller = bearerTokens(config, secrets);
   const conversations = new Conversations(folder);
+  const turns = new AskedTurns(folder);
   const path = (config.path ?? '/v1').replace(/\/$/, '');
   const created = Math.floor(Date.now() / 1_000);
   const modelOf = (agent: string) => ({ id: agent, object: 'model', created, owned_by: 'goondan' });
@@ -23,7 +25,7 @@ const openai: Connector<OpenaiConfig> = async (ctx) => {
     const caller = checkCaller(request);
     if (pathname === `${path}/chat/completions`) {
       checkMethod(request, 'POST');
-      return answerChat(ctx, conversations, request, caller, bounds);
+      return answerChat(ctx, { conversations, turns }, request, caller, bounds);
     }
     if (pathname !== `${path}/models` && !pathname.startsWith(`${path}/models/`)) throw noPath(path);
     checkMethod(request, 'GET');

@@ -13,14 +13,21 @@ export interface ChatMessage {
   readonly text: string;
 }
 
+export interface ToolMessage {
+  readonly callId: string;
+  readonly text: string;
+}
+
 export interface ChatRequest {
   /** The model's name as the client wrote it. */
   readonly model: string;
   readonly agent: string;
   /** The earlier messages, without tool messages. */
   readonly earlier: readonly ChatMessage[];
-  /** The text of the user's new message. */
+  /** The text of the user's new message; of the user's last one, if tool messages follow. */
   readonly input: string;
+  /** The tool messages at the end: the client's answers to questions. `earlier` then has all other messages. */
+  readonly answers: readonly ToolMessage[];
   /** The images and files of the new message. */
   readonly content: readonly InputPart[];
   /** The new message as it will be in the transcript of the next request. */
@@ -43,9 +50,13 @@ const harmless = new Set(['metadata', 'store']);
 
 /**
  * Reads a chat request. Throws a `Refusal` if it is invalid: 404 for a model that is not one of `agents`, otherwise
- * 400.
+ * 400. `takesAnswers`: tool messages at the end are allowed.
  */
-export function readChat(body: Readonly<Record<string, unknown>>, agents: readonly string[]): ChatRequest {
+export function readChat(
+  body: Readonly<Record<string, unknown>>,
+  agents: readonly string[],
+  takesAnswers = false,
+): ChatRequest {
   const { model, messages, stream, stream_options: options, user } = body;
   if (typeof model !== 'string') throw invalid('`model` must be a text.');
   const agent = findAgent(model, agents);
@@ -53,7 +64,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
   const output = readFormat(body.response_format);
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('`stream` must be true or false.');
-  const { earlier, input, content, said } = readMessages(messages);
+  const { earlier, input, content, said, answers } = readMessages(messages, takesAnswers);
   return {
     model,
     agent,
@@ -61,6 +72,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
     input,
     content,
     said,
+    answers,
     isStream: stream === true,
     includesUsage: isObject(options) && options.include_usage === true,
     ...(typeof user === 'string' && user !== '' && user.length <= LONGEST_USER ? { user } : {}),
@@ -104,25 +116,47 @@ function readFormat(format: unknown): OutputDemand | undefined {
   return { schema: described.schema };
 }
 
-function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input' | 'content' | 'said'> {
+type Messages = Pick<ChatRequest, 'earlier' | 'input' | 'content' | 'said' | 'answers'>;
+
+function readMessages(messages: unknown, takesAnswers: boolean): Messages {
   if (!Array.isArray(messages) || messages.length === 0) throw invalid('`messages` must be a list of messages.');
   if (messages.length > MOST_MESSAGES) throw invalid(`There are more than ${MOST_MESSAGES} messages.`);
   const last: unknown = messages.at(-1);
+  if (takesAnswers && isObject(last) && last.role === 'tool') return readAnswers(messages);
   if (!isObject(last) || last.role !== 'user') throw invalid("The last message must be the user's.");
   const content: InputPart[] = [];
   const input = textOf(last.content, (part) => {
     content.push(readFilePart(part));
     return '';
   });
-  return { earlier: messages.slice(0, -1).flatMap(readEarlier), input, content, said: textOf(last.content, markOf) };
+  const earlier = messages.slice(0, -1).flatMap(readEarlier);
+  return { earlier, input, content, said: textOf(last.content, markOf), answers: [] };
+}
+
+/** Reads a transcript that ends with answers of the client. */
+function readAnswers(messages: readonly unknown[]): Messages {
+  const first = messages.findLastIndex((message) => !isObject(message) || message.role !== 'tool') + 1;
+  const earlier = messages.slice(0, first).flatMap(readEarlier);
+  const said = earlier.findLast(({ role }) => role === 'user')?.text ?? '';
+  return { earlier, input: said, content: [], said, answers: messages.slice(first).map(readAnswer) };
+}
+
+function readAnswer(message: unknown): ToolMessage {
+  if (!isObject(message) || typeof message.tool_call_id !== 'string') {
+    throw invalid('A tool message must have a `tool_call_id`.');
+  }
+  return { callId: message.tool_call_id, text: textOf(message.content ?? '', () => '') };
 }
 
 function readEarlier(message: unknown): ChatMessage[] {
   if (!isObject(message)) throw invalid('A message must be an object with `role` and `content`.');
   const { role, content } = message;
   switch (role) {
-    case 'user':
     case 'assistant':
+      // A message that only asks the client is not part of the chat.
+      if (Array.isArray(message.tool_calls) && (content ?? '') === '') return [];
+      return [{ role, text: textOf(content ?? '', markOf) }];
+    case 'user':
       return [{ role, text: textOf(content ?? '', markOf) }];
     case 'system':
     case 'developer':
