@@ -152,12 +152,10 @@ export class Doors {
       const { exitCode, stderr, stdout } = await this.gdn('approve', id);
       return exitCode === 0 ? 'answered' : codeIn(stderr + stdout);
     },
-    studio: async ({ id }) => {
-      const response = await this.#studio.ask(`${this.#studioPath}/approval`, {
-        body: { id, decision: 'approve' },
-      });
-      const { done } = (await response.json()) as { done: boolean };
-      return done ? 'answered' : 'E_QUESTION_ENDED';
+    studio: async ({ id, digest }, over) => {
+      const body = { id, digest, decision: 'approved', ...over };
+      const response = await this.#studio.ask(`${this.#studioPath}/answer`, { body });
+      return response.ok ? 'answered' : codeIn(await response.text());
     },
     socket: async ({ id, digest }, over) => {
       const { ok, text } = await this.#socket('questions/answer', {
