@@ -76,7 +76,7 @@ test('commands for a running swarm load no YAML, no zod and nothing that reads a
     expect(running.filter((path) => forbidden.test(path))).toEqual([]);
     // The client needs the shapes of answers in `ipc/check`, but no table of frames and no check of a schema.
     expect(running.filter((path) => /runtime\/src\/(ipc\/(from|to)-|json\/read-demand)/.test(path))).toEqual([]);
-    expect(running.length).toBeLessThan(156);
+    expect(running.length).toBeLessThan(158);
     for (const [command, ...args] of [['send', '--input', 'Hello'], ['approve'], ['logs']] as const) {
       const loaded = await loadedBy(command, '--bundle', 'bundle', ...args);
       expect(loaded.filter((path) => forbidden.test(path))).toEqual([]);

@@ -177,16 +177,17 @@ describe('with a bundle', () => {
     const at = `/api/workspaces/${opened?.workspaceId ?? ''}`;
     const whom = { agent: 'host', instanceKey: 'default' };
     for (const [decision, expected] of [
-      ['approve', 'Put: a book'],
-      ['deny', 'They say: Not on a Friday.'],
+      ['approved', 'Put: a book'],
+      ['denied', 'They say: Not on a Friday.'],
     ] as const) {
       await studio.post(`${at}/send`, { ...whom, input: 'put a book' });
       let asked: readonly QuestionSummary[] = [];
       await until(async () => (asked = (await studio.get<WorkspaceView>(at)).questions).length > 0);
       expect(asked).toMatchObject([{ toolName: 'shelf__put', args: { what: 'a book' } }]);
-      const answer = { id: asked[0]?.id ?? '', decision, ...(decision === 'deny' ? { note: 'Not on a Friday.' } : {}) };
-      expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
-      expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: false });
+      const { id, digest } = asked[0] ?? {};
+      const answer = { id, digest, decision, ...(decision === 'denied' ? { note: 'Not on a Friday.' } : {}) };
+      expect(await studio.post<Done>(`${at}/answer`, answer)).toEqual({ done: true });
+      expect(await studio.post(`${at}/answer`, answer)).toMatchObject({ error: { code: 'E_QUESTION_ENDED' } });
       await until(async () =>
         JSON.stringify(await studio.get(`${at}/conversation?agent=host&instanceKey=default`)).includes(expected),
       );
@@ -211,8 +212,8 @@ describe('gdn demo --studio', () => {
     let asked: readonly QuestionSummary[] = [];
     await until(async () => (asked = (await studio.get<WorkspaceView>(at)).questions).length > 0);
     expect(asked).toMatchObject([{ toolName: 'picnic__book' }]);
-    const answer = { id: asked[0]?.id, decision: 'approve' };
-    expect(await studio.post<Done>(`${at}/approval`, answer)).toEqual({ done: true });
+    const answer = { id: asked[0]?.id, digest: asked[0]?.digest, decision: 'approved' };
+    expect(await studio.post<Done>(`${at}/answer`, answer)).toEqual({ done: true });
     await until(async () => (await studio.get<WorkspaceView>(at)).questions.length === 0);
     expect(await studio.stop('SIGINT')).toBe(130);
     expect(readdirSync(temporary)).toEqual([]);

@@ -1,7 +1,6 @@
 /** Opens the questions of a swarm: of the running one, or from its store while nothing runs. */
 import type { Swarm } from '@goondan/runtime';
 import type { ConnectOptions } from '@goondan/runtime/control';
-import { openQuestions } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
@@ -49,6 +48,7 @@ export function withQuestionsAt<Value>(
   return betweenSwarms(async () => {
     const running = await attachSwarm(place, options);
     if (running !== undefined) return work(running, 'cli');
+    const { openStored } = await import('./open-stored.ts');
     const stored = await openStored(place, swarm);
     try {
       return await work(stored, 'disk');
@@ -56,9 +56,4 @@ export function withQuestionsAt<Value>(
       await stored.close();
     }
   }, signal);
-}
-
-async function openStored(place: SwarmPlace, swarm: string) {
-  if (place.cluster === undefined) return openQuestions({ ...place, swarm });
-  return (await place.cluster.open()).questions(place.workspaceId);
 }

@@ -90,6 +90,21 @@ describe('a swarm whose server needs a sign-in', () => {
         seen.push(...answers);
         return answers;
       };
+      /** Sends the input, and declines the sign-in that each agent asks a person for. */
+      const sendDeclined = async (input: string) => {
+        let isOver = false;
+        const sent = sendAll(input).finally(() => (isOver = true));
+        while (!isOver) {
+          const { stdout } = await place.run('approve', '--bundle', 'bundle', '--json');
+          seen.push(stdout);
+          const { questions } = JSON.parse(stdout) as { questions: readonly { id: string; kind: string }[] };
+          for (const { id, kind } of questions) {
+            expect(kind).toBe('page');
+            seen.push((await place.run('deny', id, '--bundle', 'bundle')).stdout);
+          }
+        }
+        return sent;
+      };
       await sendAll('look');
       const status = async () => (await place.run('status', '--bundle', 'bundle', '--json')).stdout;
       expect((await status()).match(/E_MCP_SIGN_IN/g)?.length).toBeGreaterThanOrEqual(3);
@@ -99,12 +114,12 @@ describe('a swarm whose server needs a sign-in', () => {
       for (const answer of await sendAll('look')) expect(answer).toContain('look with ***');
       expect(server.count('refresh_token')).toBe(1);
       for (const answer of await sendAll('fail')) expect(answer).toContain('E_MCP_TOOL');
-      for (const answer of await sendAll('write')) expect(answer).toContain('E_MCP_SIGN_IN');
+      for (const answer of await sendDeclined('write')) expect(answer).toContain('E_MCP_SIGN_IN');
       seen.push((await login('--json')).printed);
       for (const answer of await sendAll('write')) expect(answer).toContain('write with ***');
       server.expireAccess();
       server.expireRefresh();
-      for (const answer of await sendAll('look')) expect(answer).toContain('E_MCP_SIGN_IN');
+      for (const answer of await sendDeclined('look')) expect(answer).toContain('E_MCP_SIGN_IN');
       seen.push((await login()).printed);
       for (let round = 0; round < 2; round += 1) {
         server.expireAccess();
