@@ -158,4 +158,21 @@ describe('an answer for always', () => {
     expect(await deaf.ask({}, at, 'e4')).toBeUndefined();
     expect([a, b, deaf].map(({ questions }) => questions.grants.list())).toEqual([[], [], []]);
   });
+
+  test('F-13 ends with its conversation, also if the disk failed before, or only another node has heard of it', async () => {
+    const store = memory();
+    let isBroken = true;
+    const remove = (id: string) => (isBroken ? Promise.reject(new Error('The disk is full.')) : store.remove(id));
+    const failing = await node({ ...store, remove });
+    await failing.allow('tool');
+    expect(await rejectionOf(failing.questions.grants.end(at))).toMatchObject({ message: 'The disk is full.' });
+    isBroken = false;
+    await failing.questions.grants.end(at);
+    expect(await store.list()).toEqual([]);
+    const shared = memory();
+    const deaf = await node({ ...shared, onChange: () => () => undefined }, () => true);
+    await (await node(shared)).allow('tool');
+    await deaf.questions.grants.end(at);
+    expect(await shared.list()).toEqual([]);
+  });
 });

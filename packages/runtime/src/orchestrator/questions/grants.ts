@@ -8,6 +8,7 @@
  * 3. The grants of a conversation are removed before the conversation is, so that a crash leaves none to the next one.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { toAgentAddress } from '../../control/instance-address.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { isSameJson } from '../../json/same-json.ts';
@@ -19,6 +20,7 @@ import {
   unknownGrant,
 } from '../../questions/grant-summary.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
+import { isSameAddress } from '../address/address-key.ts';
 import type { AskFrame } from './asked-question.ts';
 import type { QuestionBook } from './question-book.ts';
 import type { QuestionVoice } from './question-voice.ts';
@@ -40,22 +42,16 @@ export class Grants {
   async revoke({ id, by }: GrantRevocation): Promise<void> {
     const entry = this.book.entries.get(id);
     if (entry === undefined || !isGrant(entry.record)) throw unknownGrant(id);
-    // First, so that no question is answered by it from now on.
-    this.book.entries.delete(id);
-    try {
-      await this.deps.store.remove(id);
-    } catch (error) {
-      this.book.entries.set(id, entry);
-      throw error;
-    }
+    await this.#remove(id);
     this.voice.revoked(entry.record, by);
   }
 
   /** Removes all grants of an instance, because its conversation ends. **Errors** — those of the disk. */
   async end(at: AgentAddress): Promise<void> {
-    for (const record of this.book.recordsOf(at).filter(isGrant)) {
-      this.book.entries.delete(record.id);
-      await this.deps.store.remove(record.id);
+    // Another node may have stored one that this node has not heard of yet.
+    const records = (await this.deps.nodes?.list()) ?? this.book.recordsOf(at);
+    for (const record of records) {
+      if (isGrant(record) && isSameAddress(toAgentAddress(record), at)) await this.#remove(record.id);
     }
   }
 
@@ -71,6 +67,19 @@ export class Grants {
         (error: unknown) => this.voice.refuse(at, frame.callId, toFrameError(error, 'E_STORE_READ')),
       );
     return true;
+  }
+
+  async #remove(id: string): Promise<void> {
+    const entry = this.book.entries.get(id);
+    // First, so that no question is answered by it from now on.
+    this.book.entries.delete(id);
+    try {
+      await this.deps.store.remove(id);
+    } catch (error) {
+      // The store still has it, so that it must not be missed when it is to be removed again.
+      if (entry !== undefined) this.book.entries.set(id, entry);
+      throw error;
+    }
   }
 
   /** Forgets the grant if another node has revoked it, which this one may not have heard yet. */
