@@ -55,7 +55,7 @@ test('owns the workspace only while it works, however it ends', async () => {
   expect((await journal.pending(at)).map(({ id }) => id)).toEqual(['two']);
 });
 
-test('F-13 removes the answers for always, so that the next conversation with this key asks again', async () => {
+test('F-13 removes the answers for always and the open questions, so that the next conversation with this key asks again', async () => {
   await talk();
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const file = await QuestionFile.open(ports, place);
@@ -64,10 +64,11 @@ test('F-13 removes the answers for always, so that the next conversation with th
     const record = { ...fakeQuestion, id: instanceKey, key: 'k', agent: 'a', instanceKey };
     await file.put(record);
     await file.answer({ ...record, answer });
+    await file.put({ ...record, id: `open-${instanceKey}` });
   }
   await file.close();
   await deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
   const left = await QuestionFile.open(ports, place);
-  expect((await left.list()).map(({ id }) => id)).toEqual(['other']);
+  expect((await left.list()).map(({ id }) => id)).toEqual(['other', 'open-other']);
   await left.close();
 });

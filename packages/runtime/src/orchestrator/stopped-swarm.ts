@@ -3,13 +3,14 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
+import { isGrant } from '../questions/grant-summary.ts';
 import { readBackup, type RestoredFiles, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { type ExportedLog, exportLog } from '../store/export/export-instance.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import { openExport, refuseUnused, type SwarmExport } from '../store/files/open-export.ts';
-import { endStoredGrants, type StoredFileOptions } from '../store/files/stored-file-questions.ts';
+import { endStoredQuestions, type StoredFileOptions } from '../store/files/stored-file-questions.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
 import type { BackupManifest } from '../workspace/backup/manifest.ts';
 import type { RestoreOptions } from '../workspace/backup/restore-workspace.ts';
@@ -41,8 +42,11 @@ export function deleteStoppedInstance(
 ): Promise<DeletedInstance> {
   return withStoppedWorkspace(place, async (admin, stored) => {
     // First, so that the next conversation with this key has none, even after a crash in between.
-    await endStoredGrants(stored, at);
-    return admin.delete(at, options);
+    await endStoredQuestions(stored, at, isGrant);
+    const deleted = await admin.delete(at, options);
+    // An open question could still be answered for always, before the next start removes it.
+    await endStoredQuestions(stored, at, () => true);
+    return deleted;
   });
 }
 

@@ -3,7 +3,6 @@ import type { AgentAddress } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { isGrant } from '../../questions/grant-summary.ts';
 import { type AnsweredQuestion, type QuestionRecord, readRecord } from '../../questions/question-record.ts';
 import { type JournalLocation, questionsPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { readQueue } from '../../workspace/lines/durable-queue.ts';
@@ -58,12 +57,19 @@ export function readStoredQuestions(
   return { questions, grants };
 }
 
-/** Removes the answers for always of a conversation that is going to be deleted. **Errors** — those of the disk. */
-export async function endStoredGrants(options: StoredFileOptions, at: AgentAddress): Promise<void> {
+/**
+ * Removes the questions of a conversation for which `isOver` returns true, because the conversation is deleted. **Errors** —
+ * those of the disk.
+ */
+export async function endStoredQuestions(
+  options: StoredFileOptions,
+  at: AgentAddress,
+  isOver: (record: QuestionRecord) => boolean,
+): Promise<void> {
   const file = await QuestionFile.open(portsOf(options), options);
   try {
     for (const record of await file.list()) {
-      if (!isGrant(record) || record.agent !== at.agentName || record.instanceKey !== at.instanceKey) continue;
+      if (!isOver(record) || record.agent !== at.agentName || record.instanceKey !== at.instanceKey) continue;
       options.fence();
       await file.remove(record.id);
     }
