@@ -21,6 +21,7 @@ import {
   GoondanError,
 } from '@goondan/types';
 import { sampleStep } from '../../../../test/samples.ts';
+import { systemFs } from '../../../runtime/src/ports/fs.ts';
 import { QuestionFile } from '../../../runtime/src/workspace/questions/question-file.ts';
 import { instancePaths } from '../../../runtime/src/workspace/layout/instance-paths.ts';
 import { seededRandom } from '../../../runtime/src/workspace/simulation/seeded-random.ts';
@@ -48,7 +49,7 @@ const many = { stateRoot, workspaceId: 'many' };
 const odd = 'ä "quoted" \\ \u0000 \ud800 🙂 \u2028 {a,b}';
 /** An id of an event, which is not in JSON. */
 const oddId = 'ä "quoted" \\u0000 🙂 \u2028 {a,b}';
-const asked = { id: 'one', agent: 'coder', instanceKey: 'k', reason: odd, expiresAt: '2999-01-01T00:00:00Z' };
+const asked = { id: 'one', agent: 'agent-1', instanceKey: 'k1', reason: odd, expiresAt: '2999-01-01T00:00:00Z' };
 const limits = { ...defaultLimits, checkpointBytes: 2000, shortBaseBytes: 10 };
 /** Many segments, of which the oldest are deleted. */
 const short = { ...limits, archive: { bytes: 4000, files: 2 } };
@@ -161,6 +162,12 @@ async function writeConversation(place: typeof many, index: number): Promise<voi
   await journal.close();
 }
 
+async function putQuestion(place: { readonly stateRoot: string; readonly workspaceId: string }, record: object) {
+  const questions = await QuestionFile.open({ fs: systemFs } as never, place);
+  await questions.put(record as never);
+  await questions.close();
+}
+
 describe('S-08 a swarm on files is copied', () => {
   const place = many;
   // Every fiftieth conversation has only input.
@@ -170,12 +177,7 @@ describe('S-08 a swarm on files is copied', () => {
 
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) await writeConversation(place, index);
-    const questions = await QuestionFile.open(
-      { fs: (await import('../../../runtime/src/ports/fs.ts')).systemFs } as never,
-      place,
-    );
-    await questions.put(asked as never);
-    await questions.close();
+    await putQuestion(place, asked);
   }, 300_000);
 
   test('with everything that can be read of every conversation, line by line', async () => {
@@ -328,6 +330,26 @@ describe('an import', () => {
         (index) => `E_INSTANCE_EXISTS The database has another conversation of agent coder, instance "k${index}"`,
       ),
     );
+  });
+
+  test('F-13 copies answers for always with their conversation only, and never again', async () => {
+    const files = { stateRoot, workspaceId: 'granted' };
+    const other = { stateRoot, workspaceId: 'not-granted' };
+    for (const [at, keys] of [[files, [0, 1]] as const, [other, [0]] as const]) {
+      const journal = await durableStore(at);
+      for (const index of keys) await runTurn(journal, instance(index), eventOf(`${at.workspaceId}-${index}`));
+      await journal.close();
+    }
+    const answer = { decision: 'approved', always: 'tool', by: 'ann' };
+    for (const id of ['k0', 'k1']) await putQuestion(files, { ...asked, id, agent: 'coder', instanceKey: id, answer });
+    const granted = () => database.query(`select id from gdn_approval where swarm = 'granted'`);
+    await importFiles(other, database, 'granted');
+    const { imported, problems } = await importFiles(files, database, 'granted');
+    expect([imported, problems.length, await granted()]).toEqual([1, 1, [{ id: 'k1' }]]);
+    // It is revoked, and the import is repeated.
+    await database.query(`delete from gdn_approval where swarm = 'granted'`);
+    expect(await importFiles(files, database, 'granted')).toMatchObject({ imported: 0, skipped: 1 });
+    expect(await granted()).toEqual([]);
   });
 
   test('knows a copy that has grown, files that have grown, and both', async () => {

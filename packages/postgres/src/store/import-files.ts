@@ -69,6 +69,7 @@ export function importFiles(
     await beginImport(database, swarm);
     const blobs = postgresBlobs({ query: (statement, values) => database.query(statement, values), swarm });
     await importFacts(source, database, swarm);
+    const questions = Map.groupBy(await source.questions(), ({ agent, instanceKey }) => keyOf(agent, instanceKey));
     for (const instance of instances) {
       signal?.throwIfAborted();
       try {
@@ -76,6 +77,13 @@ export function importFiles(
         const isNew = await importInstance(database, swarm, instance, await source.read(instance));
         await blobs.named(instance, digests);
         progress[isNew ? 'imported' : 'skipped'] += 1;
+        // Only with a copied conversation: an answer for always must not be valid in another one, nor come back after it
+        // was revoked. A question that an interrupted import leaves out is asked again.
+        const own = isNew ? (questions.get(keyOf(instance.agentName, instance.instanceKey)) ?? []) : [];
+        for (const record of own) {
+          const problem = await importQuestion(database, swarm, record);
+          if (problem) problems.push(problem);
+        }
       } catch (error) {
         if (!isOfInstance(error)) throw error;
         problems.push(naming(instance, error));
@@ -83,10 +91,6 @@ export function importFiles(
       onProgress({ ...progress });
     }
     await importDeletedSpending(database, swarm, await source.deletedSpending());
-    for (const record of await source.questions()) {
-      const problem = await importQuestion(database, swarm, record);
-      if (problem) problems.push(problem);
-    }
     for await (const [name, packed] of source.connections()) {
       const problem = GoondanError.is(packed)
         ? new GoondanError(packed.code, `Connection "${name}": ${packed.message}`, { cause: packed })
@@ -100,6 +104,10 @@ export function importFiles(
     }
     return { ...progress, problems };
   });
+}
+
+function keyOf(agent: string, instanceKey: string): string {
+  return JSON.stringify([agent, instanceKey]);
 }
 
 /** Copies the files of an instance before the instance itself. */
