@@ -43,7 +43,7 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
       config: checked,
       errorMessageLimit: declaration.errorMessageLimit,
       isPatient: declaration.isPatient ?? false,
-      provider: { tool: name, ...codeOf(declaration) },
+      provider: { tool: name, ...codeOf(declaration), config: checked },
     });
   }
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
 import { maskSecrets, noSecrets } from '../../log/mask-secrets.ts';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
+import { loadTool } from './load-tool.ts';
 import { codeOf, toolFingerprint } from './tool-fingerprint.ts';
+import { ToolRegistry } from './tool-registry.ts';
 
 const item = { name: 'files__write', description: 'Writes.', parameters: { type: 'object' } } as const;
 const provider = { extension: 'files', config: { url: 'https://a.b', token: 'hunter2-hunter2' } };
@@ -50,4 +52,18 @@ test('F-13 a question has the fingerprint of the tool as it is registered now, w
   expect(await fingerprintWith('one')).toBe(first);
   expect(await fingerprintWith('two')).not.toBe(first);
   expect(await fingerprintWith('one', { url: 'x' })).not.toBe(first);
+});
+
+test('F-13 a declared tool has another fingerprint if its code or its config changes', async () => {
+  const fingerprintWith = async (digest: string, config = {}) => {
+    const registry = new ToolRegistry();
+    const exports = [{ name: 'write', description: 'Writes.' }];
+    await loadTool({ name: 'files', exports, handlers: { write: () => null }, digest, config }, registry);
+    const tool = registry.get('files__write');
+    return tool && toolFingerprint(tool, noSecrets);
+  };
+  const first = await fingerprintWith('one', { folder: 'a' });
+  expect(await fingerprintWith('one', { folder: 'a' })).toBe(first);
+  expect(await fingerprintWith('one', { folder: '/' })).not.toBe(first);
+  expect(await fingerprintWith('two', { folder: 'a' })).not.toBe(first);
 });
