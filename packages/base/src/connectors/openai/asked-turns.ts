@@ -1,10 +1,11 @@
 /**
  * Remembers the questions that clients got as tool calls, so that the answer finds its turn, also after a restart.
  *
- * Invariants: 1. A question belongs to the client that got it. 2. The newest `MOST` questions are remembered, in
- * `questions.jsonl` in the connection's folder: one line when a question is shown, and one when it is answered. The file is
- * compacted when it has twice as many lines as `MOST`.
+ * Invariants: 1. A question belongs to the client that got it. 2. Only a hash of an answer is kept, because a form may have a
+ * password. 3. The newest `MOST` questions are remembered, in `questions.jsonl` in the connection's folder: one line when a
+ * question is shown, and one when it is answered. The file is compacted when it has twice as many lines as `MOST`.
  */
+import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectorQuestion, JsonObject } from '@goondan/types';
@@ -29,7 +30,7 @@ export interface ShownQuestion extends AskedTurn {
   readonly id: string;
   /** The digest of the question that the client saw. */
   readonly digest: string;
-  /** The text of the tool message that answered the question; absent before that. */
+  /** The hash of the tool message that answered the question; absent before that. */
   readonly answer?: string;
 }
 
@@ -57,8 +58,15 @@ export class AskedTurns {
     if (this.#shown.get(id)?.digest !== digest) this.#record({ ...turn, id, digest });
   }
 
-  answered(shown: ShownQuestion, answer: string): void {
-    this.#record({ ...shown, answer });
+  /** `text`: the tool message that answered the question. */
+  answered(shown: ShownQuestion, text: string): void {
+    this.#record({ ...shown, answer: hashOf(shown, text) });
+  }
+
+  /** Returns true if exactly this tool message has answered the question. */
+  isAnsweredWith({ id }: ShownQuestion, text: string): boolean {
+    const shown = this.find(id);
+    return shown?.answer !== undefined && shown.answer === hashOf(shown, text);
   }
 
   #record(shown: ShownQuestion): void {
@@ -81,6 +89,13 @@ export class AskedTurns {
     renameSync(`${this.#file}.new`, this.#file);
     this.#lines = lines.length;
   }
+}
+
+/** The event id makes the hashes of equal answers different. */
+function hashOf({ id, eventId }: ShownQuestion, text: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([eventId, id, text]))
+    .digest('hex');
 }
 
 /** Parses one line of the file. Returns an empty list for a line that a crash truncated. */

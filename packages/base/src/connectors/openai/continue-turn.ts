@@ -35,7 +35,7 @@ export async function continueTurn(
   for (const { shown, text } of found) {
     const answer = readToolAnswer(text);
     if (answer.type === 'problem') throw new Refusal(422, 'E_QUESTION_REPLY', describeReplyProblem(answer.problem));
-    if (answer.type === 'wait' || turns.find(shown.id)?.answer === text) continue;
+    if (answer.type === 'wait' || turns.isAnsweredWith(shown, text)) continue;
     await questions.answer({ digest: shown.digest, ...answer.reply, id: shown.id, by: client, auth: { client } });
     turns.answered(shown, text);
   }
