@@ -9,7 +9,7 @@ import type { QuestionAnswer, QuestionSummary } from './question-record.ts';
 import { findContentProblem, LONGEST_FORM, readForm } from './read-form.ts';
 
 /** An answer, as a person gives it through a door. */
-export interface QuestionReply extends Omit<QuestionAnswer, 'decidedAt' | 'by'> {
+export interface QuestionReply extends Omit<QuestionAnswer, 'decidedAt' | 'by' | 'grant'> {
   readonly id: string;
   /** The digest of the question that the person saw. Another one is refused; absent: not compared. */
   readonly digest?: string;

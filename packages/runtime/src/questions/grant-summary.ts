@@ -1,6 +1,8 @@
 /** Answers that people gave for always. */
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { defined } from '../json/defined.ts';
+import { digestJson } from '../json/digest-json.ts';
+import { isSameJson } from '../json/same-json.ts';
 import type { QuestionReply } from './check-reply.ts';
 import type { Asking, QuestionRecord } from './question-record.ts';
 
@@ -35,6 +37,26 @@ export const MOST_GRANTS = 64;
 /** Returns true if the answer stays valid for later questions. */
 export function isGrant({ answer }: QuestionRecord): boolean {
   return answer?.decision === 'approved' && answer.always !== undefined;
+}
+
+/** Returns true if the grant `record` allows a call of its conversation that a question is about. */
+export function allows(
+  record: QuestionRecord,
+  asked: Pick<QuestionRecord, 'kind' | 'toolName' | 'fingerprint' | 'askedBy' | 'digest'>,
+): boolean {
+  const isSameTool =
+    asked.kind === 'call' &&
+    asked.fingerprint !== undefined &&
+    isGrant(record) &&
+    record.kind === 'call' &&
+    record.toolName === asked.toolName &&
+    record.fingerprint === asked.fingerprint &&
+    isSameJson(record.askedBy ?? null, asked.askedBy ?? null);
+  if (!isSameTool) return false;
+  if (record.answer?.always === 'tool') return true;
+  // The person may have allowed other arguments than those that were asked about.
+  const { args } = record.answer ?? {};
+  return asked.digest === (args === undefined ? record.digest : digestJson(args));
 }
 
 /** Returns a grant for people; `undefined` if the record is none. */

@@ -66,6 +66,8 @@ export interface QuestionAnswer {
   readonly content?: JsonObject;
   /** `call`: the answer stays valid in this conversation, for the tool, or for the tool with exactly these arguments. */
   readonly always?: 'tool' | 'arguments';
+  /** `call`: the id of the question whose answer, given for always, is also this one. */
+  readonly grant?: string;
   readonly decidedAt: string;
 }
 

@@ -61,6 +61,24 @@ describe('questions that are answered while no swarm runs', () => {
     expect((await store.list()).map((each) => each.answer?.by)).toEqual(['ann', 'ann', undefined]);
   });
 
+  test('F-13 an answer for always also answers the open questions that it allows, unless they are late', async () => {
+    const tool = { fingerprint: 'f1' } as const;
+    const { answer, store } = await open(
+      ...[asked('a', tool), asked('b', { ...tool, digest: 'b' }), asked('c', { fingerprint: 'f2' })],
+      asked('late', { ...tool, expiresAt: '2000-01-01T00:00:00.000Z' }),
+    );
+    await answer({ id: 'a', ...yes, always: 'tool' });
+    const answers = (await store.list()).map((each) => each.answer);
+    expect(answers.map((each) => [each?.by, each?.always, each?.grant])).toEqual([
+      ['ann', 'tool', undefined],
+      ['ann', undefined, 'a'],
+      ...[
+        [undefined, undefined, undefined],
+        [undefined, undefined, undefined],
+      ],
+    ]);
+  });
+
   test('F-13 answers for always are listed, limited and revoked', async () => {
     const given = { ...yes, decidedAt: fakeQuestion.askedAt, always: 'tool' } as const;
     const full = Array.from({ length: 64 }, (_, n) => asked(`g${n}`, { answer: given }));

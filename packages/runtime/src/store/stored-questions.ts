@@ -19,7 +19,7 @@ import {
   unknownGrant,
 } from '../questions/grant-summary.ts';
 import { type QuestionRecord, type QuestionSummary, summaryOf } from '../questions/question-record.ts';
-import { isAnsweredWith } from '../questions/same-raise.ts';
+import { answerToo } from '../questions/answered-too.ts';
 import type { QuestionStore } from './question-store.ts';
 
 /** The same methods as those of a running swarm, with the same errors. */
@@ -59,7 +59,10 @@ export function storedQuestions(
       const answer = answerOf(reply, clock.now());
       // Somebody else may have answered meanwhile, through the swarm or from another machine.
       if (!(await store.answer({ ...record, answer }))) throw endedError(reply.id, { how: 'answered' });
-      for (const twin of all) if (isAnsweredWith(twin, { ...record, answer })) await store.answer({ ...twin, answer });
+      for (const other of all) {
+        const too = isLate(other) ? undefined : answerToo(other, { ...record, answer });
+        if (too !== undefined) await store.answer({ ...other, answer: too });
+      }
     },
     async grants() {
       return (await store.list()).flatMap((record) => grantOf(record) ?? []);

@@ -159,6 +159,29 @@ describe('an answer for always', () => {
     expect([a, b, deaf].map(({ questions }) => questions.grants.list())).toEqual([[], [], []]);
   });
 
+  test('F-13 also answers the questions that are open when it is given, if it allows them, and no others', async () => {
+    const store = memory();
+    const { ask, questions, said, reports } = await node(store);
+    await ask();
+    await ask({ callId: 'twin', args: { path: '/b' } });
+    await ask({ toolName: 'files__delete' });
+    await ask({}, { ...at, instanceKey: 'other' });
+    const [first, twin, ...others] = questions.pending();
+    const id = first?.id ?? '';
+    await questions.answer({ id, digest: first?.digest ?? '', decision: 'approved', by: 'ann', always: 'tool' });
+    await settle();
+    expect(questions.pending()).toEqual(others);
+    const answer = { id: twin?.id ?? '', decision: 'approved', by: 'ann', grant: id } as const;
+    const outcome = { status: 'answered', answer } as const;
+    expect(said).toContainEqual({ type: 'question.ended', callId: 'twin', outcome });
+    expect(reports.at(-1)).toEndWith(`approved by ann, always allowed in ${id}.`);
+    // It is a plain answer, which is removed when its turn has taken it.
+    expect(questions.grants.list()).toHaveLength(1);
+    questions.taken(at, answer.id);
+    await settle();
+    expect((await store.list()).map((each) => each.id)).not.toContain(answer.id);
+  });
+
   test('F-13 ends with its conversation, also if the disk failed before, or only another node has heard of it', async () => {
     const store = memory();
     let isBroken = true;

@@ -3,22 +3,22 @@
  *
  * Invariants:
  * 1. A grant answers a question only if all of these are the same: the conversation, the asking extension, the tool, its
- *    fingerprint, and, unless it is for the whole tool, the arguments.
+ *    fingerprint, and, unless it is for the whole tool, the arguments. It also answers those that are open when it is given.
  * 2. A grant that was revoked answers no question that is asked afterwards, at any node.
  * 3. The grants of a conversation are removed before the conversation is, so that a crash leaves none to the next one.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
-import { digestJson } from '../../json/digest-json.ts';
-import { isSameJson } from '../../json/same-json.ts';
 import {
+  allows,
   type GrantRevocation,
   type GrantSummary,
   grantOf,
   isGrant,
   unknownGrant,
 } from '../../questions/grant-summary.ts';
+import { questionDigest } from '../../questions/question-digest.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
 import { isSameAddress } from '../address/address-key.ts';
 import type { AskFrame } from './asked-question.ts';
@@ -57,7 +57,8 @@ export class Grants {
 
   /** Answers a question with a grant. Returns false if there is none. `again` asks once more without the one that was tried. */
   use(at: AgentAddress, during: AgentEvent, frame: AskFrame, again: () => void): boolean {
-    const grant = this.book.of(at).find(({ stage, record }) => stage === 'answered' && allows(record, frame))?.record;
+    const asked = { ...frame, digest: questionDigest(frame) };
+    const grant = this.book.of(at).find(({ stage, record }) => stage === 'answered' && allows(record, asked))?.record;
     if (grant === undefined) return false;
     const answer = () => this.voice.granted(at, during, frame.callId, grant);
     if (this.deps.nodes === undefined) answer();
@@ -87,20 +88,4 @@ export class Grants {
     const stored = await nodes.list();
     if (!stored.some((each) => each.id === id && isGrant(each))) this.book.entries.delete(id);
   }
-}
-
-function allows(record: QuestionRecord, frame: AskFrame): boolean {
-  const isSameTool =
-    frame.kind === 'call' &&
-    frame.fingerprint !== undefined &&
-    isGrant(record) &&
-    record.kind === 'call' &&
-    record.toolName === frame.toolName &&
-    record.fingerprint === frame.fingerprint &&
-    isSameJson(record.askedBy ?? null, frame.askedBy ?? null);
-  if (!isSameTool) return false;
-  if (record.answer?.always === 'tool') return true;
-  // The person may have allowed other arguments than those that were asked about.
-  const { args } = record.answer ?? {};
-  return digestJson(frame.args) === (args === undefined ? record.digest : digestJson(args));
 }

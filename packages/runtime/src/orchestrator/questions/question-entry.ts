@@ -56,10 +56,10 @@ export function decidedNotice(record: QuestionRecord, { decision, by, note, args
 /** Returns the part of an answer that the turn gets. */
 export function outcomeOf(
   record: QuestionRecord,
-  { decision, by, via, note, args, content }: QuestionAnswer,
+  { decision, by, via, note, args, content, grant }: QuestionAnswer,
 ): QuestionOutcome {
   const seen = args === undefined ? undefined : record.args;
-  return defined({ decision, by, via, note, args, content, seen });
+  return defined({ decision, by, via, note, args, content, seen, grant });
 }
 
 /** Returns the end of a question; `undefined` while people can answer it. */

@@ -25,7 +25,8 @@ export class QuestionVoice {
     const { record } = entry;
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
     const via = outcome.via === undefined ? '' : ` via ${outcome.via}`;
-    const message = `${record.toolName}, approval ${record.id}: ${outcome.decision}${by}${via}.`;
+    const grant = outcome.grant === undefined ? '' : `, always allowed in ${outcome.grant}`;
+    const message = `${record.toolName}, approval ${record.id}: ${outcome.decision}${by}${via}${grant}.`;
     this.deps.report('info', 'approval.decided', message, subjectOf(record));
     this.answer(entry, outcome);
     this.deps.tell(() => decidedNotice(record, outcome));

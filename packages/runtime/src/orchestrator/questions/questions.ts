@@ -14,7 +14,8 @@
  *    clock covers a wall clock that was set back.
  * 6. A changeset or a budget is approved only by an answer to a question of its own conversation, of its kind, with exactly
  *    its arguments.
- * 7. An answer about a budget also answers all other open questions about exactly the same raise of the same budget.
+ * 7. An answer about a budget also answers all other open questions about exactly the same raise of the same budget. An
+ *    answer for always also answers the open questions about calls that it allows.
  * 8. At most `mostOfAll` questions in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
  * 9. On several nodes, every node lists and answers the questions of all. Only the owner of an instance lets its questions
@@ -25,15 +26,16 @@ import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
 import type { QuestionNotice } from '../../control/swarm.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
-import { answerOf, endedError, type QuestionReply } from '../../questions/check-reply.ts';
+import { answerToo } from '../../questions/answered-too.ts';
+import { answerOf, type EndedQuestion, endedError, type QuestionReply } from '../../questions/check-reply.ts';
 import { findGrantProblem, isGrant } from '../../questions/grant-summary.ts';
 import {
+  type QuestionAnswer,
   type QuestionOutcome,
   type QuestionRecord,
   type QuestionSummary,
   summaryOf,
 } from '../../questions/question-record.ts';
-import { isAnsweredWith } from '../../questions/same-raise.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
 import type { AgentFrame, FinishedTurn, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
@@ -201,35 +203,40 @@ export class Questions implements SwarmListener {
     if (entry === undefined) return;
     const full = findGrantProblem(this.#book.recordsOf(toAgentAddress(entry.record)), reply);
     if (full !== undefined) throw full;
-    const answer = answerOf(reply, this.deps.clock.now());
+    const how = await this.#store(entry, answerOf(reply, this.deps.clock.now()));
+    // Without an end, another node has answered it, and the store has not told this one yet.
+    if (how !== undefined) throw this.#book.problemOf(reply, mayAnswer, { how }) ?? endedError(reply.id, { how });
+    for (const other of this.#book.all()) void this.#answerToo(other, entry.record);
+  }
+
+  /** Stores the answer of an open question. Returns the end of the question if it ended otherwise meanwhile. */
+  async #store(entry: Entry, answer: QuestionAnswer): Promise<EndedQuestion['how'] | undefined> {
     const record = { ...entry.record, answer };
     entry.stage = 'deciding';
     let isAnswered: boolean;
     try {
       isAnswered = await this.deps.store.answer(record);
     } catch (error) {
-      if (this.#book.entries.has(reply.id)) this.#reopen(entry);
+      if (this.#book.entries.has(record.id)) this.#reopen(entry);
       else this.#removeFromDisk(entry);
       throw error;
     }
     // The turn ended during the write.
-    if (!this.#book.entries.has(reply.id)) this.#removeFromDisk(entry);
+    if (!this.#book.entries.has(record.id)) this.#removeFromDisk(entry);
     else if (!isAnswered) this.#reopen(entry);
     else {
       entry.record = record;
       this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
-      for (const other of this.#book.all())
-        if (isAnsweredWith(other.record, record)) void this.#answerToo({ ...reply, id: other.record.id });
-      return;
+      return undefined;
     }
-    // Without an end, another node has answered it, and the store has not told this one yet.
-    const how = this.#book.entries.has(reply.id) ? 'answered' : 'withdrawn';
-    throw this.#book.problemOf(reply, mayAnswer, { how }) ?? endedError(reply.id, { how });
+    return this.#book.entries.has(record.id) ? 'answered' : 'withdrawn';
   }
 
-  /** Gives an answer to another question that it also answers. If that fails, the question stays open. */
-  async #answerToo(reply: QuestionReply): Promise<void> {
-    await this.answer(reply).catch((error: unknown) => this.#voice.staysOpen(reply.id, error));
+  /** Gives another open question the answer of `answered`, if it is also valid there. If that fails, it stays open. */
+  async #answerToo(entry: Entry, answered: QuestionRecord): Promise<void> {
+    const answer = answerToo(entry.record, answered);
+    if (answer === undefined || entry.stage !== 'open' || this.#book.isLate(entry)) return;
+    await this.#store(entry, answer).catch((error: unknown) => this.#voice.staysOpen(entry.record.id, error));
   }
 
   close(): void {
