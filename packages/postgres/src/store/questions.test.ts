@@ -74,6 +74,16 @@ test('a request that is made again keeps its answer', async () => {
   await end();
 });
 
+test('the requests of one instance are read without all others', async () => {
+  const { seams, end } = await openAt(database, () => false)();
+  const [own, other] = [record('a', 'why'), { ...record('b', 'why'), instanceKey: 'other' }];
+  for (const each of [own, other, { ...own, id: 'c', agent: 'other' }]) await seams.questions.put(each);
+  const at = { agentName: own.agent, instanceKey: own.instanceKey };
+  expect((await seams.questions.list(at)).map(({ id }) => id)).toEqual(['a']);
+  expect(await seams.questions.list()).toHaveLength(3);
+  await end();
+});
+
 test('a node that was away for more changes than are kept is told the difference', async () => {
   const swarm = `swarm ${++swarms}`;
   const [writer, away] = [
@@ -108,7 +118,7 @@ test('F-13 S-03 an answer for always is told to the other node, and a revoked on
       ...{ clock: systemClock, ids: randomIds, store, requests: await store.list(), maskFor: () => (text) => text },
       ...{ say: (_, message) => void said.push(message), tell: () => undefined, report: () => undefined },
       events: { decided: () => undefined, waitsChanged: () => undefined },
-      nodes: { isOwned: () => said === heard, list: () => store.list() },
+      nodes: { isOwned: () => said === heard, list: (whose) => store.list(whose) },
     });
   const heard: ToAgent[] = [];
   const [owner, door] = [await nodeOf(one, heard), await nodeOf(two, [])];

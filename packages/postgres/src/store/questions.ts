@@ -3,7 +3,7 @@
  * lock of the swarm's row, so changes are committed in the order of their numbers, and every node tells its listeners all
  * of them in this order. A node reads new rows each second, and at once after a wake-up.
  */
-import { GoondanError } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { type AnsweredQuestion, type QuestionRecord, type QuestionStore, readRecord } from '@goondan/runtime/history';
 import type { Row, Value } from '../driver/database.ts';
 import type { Query } from '../driver/repeat.ts';
@@ -44,8 +44,11 @@ export class PostgresQuestions implements QuestionStore {
     return new PostgresQuestions(context, scanMs, last, new Set(ids));
   }
 
-  async list(): Promise<readonly QuestionRecord[]> {
-    const rows = await this.#query<{ record: string }>(LIST, [this.context.swarm]);
+  async list(at?: AgentAddress): Promise<readonly QuestionRecord[]> {
+    const { swarm } = this.context;
+    const rows = await (at === undefined
+      ? this.#query<{ record: string }>(LIST, [swarm])
+      : this.#query<{ record: string }>(LIST_OF_INSTANCE, [swarm, at.agentName, at.instanceKey]));
     return rows.map(({ record }) => decode(record));
   }
 
@@ -168,6 +171,9 @@ function decode(record: string): QuestionRecord {
 }
 
 const LIST = 'select record from gdn_approval where swarm = $1 order by place';
+
+const LIST_OF_INSTANCE = `
+select record from gdn_approval where swarm = $1 and agent = $2 and key = $3 order by place`;
 
 const STATE = `
 select (select approval_changes from gdn_swarm where swarm = $1) as last, kept.id, kept.record

@@ -1,4 +1,5 @@
 /** Questions to people, and the answers. */
+import type { AgentAddress } from '@goondan/types';
 import type { AnsweredQuestion, QuestionRecord } from '../questions/question-record.ts';
 
 /**
@@ -8,8 +9,11 @@ import type { AnsweredQuestion, QuestionRecord } from '../questions/question-rec
  * 3. Every change is told after it is durable, to all listeners of all nodes.
  */
 export interface QuestionStore {
-  /** Lists the stored requests, oldest first. */
-  list(): Promise<readonly QuestionRecord[]>;
+  /**
+   * Lists the stored requests, oldest first. With `at`, the requests of other instances may be left out; a node passes it
+   * often, and a swarm may have many answers for always.
+   */
+  list(at?: AgentAddress): Promise<readonly QuestionRecord[]>;
   /** Adds a request without an answer. **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`; `E_SWARM_STOPPED` once closed. */
   put(record: QuestionRecord): Promise<void>;
   /**

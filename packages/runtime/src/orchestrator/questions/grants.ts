@@ -49,7 +49,7 @@ export class Grants {
   /** Removes all grants of an instance, because its conversation ends. **Errors** — those of the disk. */
   async end(at: AgentAddress): Promise<void> {
     // Another node may have stored one that this node has not heard of yet.
-    const records = (await this.deps.nodes?.list()) ?? this.book.recordsOf(at);
+    const records = (await this.deps.nodes?.list(at)) ?? this.book.recordsOf(at);
     for (const record of records) {
       if (isGrant(record) && isSameAddress(toAgentAddress(record), at)) await this.#remove(record.id);
     }
@@ -84,8 +84,8 @@ export class Grants {
   }
 
   /** Forgets the grant if another node has revoked it, which this one may not have heard yet. */
-  async #checkStored(nodes: NonNullable<QuestionsDeps['nodes']>, { id }: QuestionRecord): Promise<void> {
-    const stored = await nodes.list();
-    if (!stored.some((each) => each.id === id && isGrant(each))) this.book.entries.delete(id);
+  async #checkStored(nodes: NonNullable<QuestionsDeps['nodes']>, grant: QuestionRecord): Promise<void> {
+    const stored = await nodes.list(toAgentAddress(grant));
+    if (!stored.some((each) => each.id === grant.id && isGrant(each))) this.book.entries.delete(grant.id);
   }
 }

@@ -246,7 +246,7 @@ export class Questions implements SwarmListener {
 
   /** Reads requests of a dead node that the store has not told of yet. */
   async #readStored(at: AgentAddress): Promise<void> {
-    for (const record of (await this.deps.nodes?.list()) ?? []) {
+    for (const record of (await this.deps.nodes?.list(at)) ?? []) {
       if (!this.#book.entries.has(record.id) && isSameAddress(toAgentAddress(record), at)) this.#add(record);
     }
     this.#isRead.add(addressKey(at));

@@ -132,10 +132,10 @@ export class SwarmAgents {
       settled: (at) => deps.keepers?.settle(at),
     });
     this.questions = new Questions({
-      ...{ clock, ids, events, report },
-      store: store.questions,
-      requests: deps.requests,
-      ...(cluster && { nodes: { isOwned: (at: AgentAddress) => owned.has(at), list: () => store.questions.list() } }),
+      ...{ clock, ids, events, report, store: store.questions, requests: deps.requests },
+      ...(cluster && {
+        nodes: { isOwned: (at: AgentAddress) => owned.has(at), list: (at) => store.questions.list(at) },
+      }),
       say: (at, message) => instances.find(at)?.say(message),
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => this.#maskFor(agentName),

@@ -19,7 +19,11 @@ export function questionConformance(
   check('requests are durable and listed in the order in which they were made', async ({ questions }, again) => {
     expectEqual(await questions.list(), [], 'a new store has no requests');
     for (const id of ['b', 'a', 'c']) await questions.put(request(id));
-    expectEqual(await (await again()).questions.list(), ['b', 'a', 'c'].map(request), 'every request is kept');
+    const { questions: next } = await again();
+    expectEqual(await next.list(), ['b', 'a', 'c'].map(request), 'every request is kept');
+    const { agent: agentName, instanceKey } = request('a');
+    const own = await next.list({ agentName, instanceKey });
+    expectEqual(own, ['b', 'a', 'c'].map(request), 'all requests of an instance are listed');
   });
 
   check('a request is answered once, and keeps its place', async ({ questions }, again) => {
