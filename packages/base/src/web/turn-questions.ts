@@ -20,20 +20,22 @@ export interface AskingTurn {
 
 /**
  * Sends an event and waits for the end of its turn, or for a question of the turn or of an agent that it called. The turn
- * continues in any case. Another ask with the same event id waits further.
+ * continues in any case. Another ask with the same event id waits further. `passed`: the ids of questions that the client leaves
+ * to somebody else.
  */
 export async function askUntilQuestion(
   { ask, questions }: Asking,
   event: ConnectorEvent,
   options: ConnectorAskOptions,
+  passed: readonly string[] = [],
 ): Promise<ConnectorAnswer | AskingTurn> {
   const left = new AbortController();
   let asking: ConnectorAcceptance | undefined;
   let unwatch = () => {};
   const onAccepted = (acceptance: ConnectorAcceptance) => {
     options.onAccepted?.(acceptance);
-    unwatch = watchTurn(questions, acceptance, ({ state }) => {
-      if (state !== 'asked') return;
+    unwatch = watchTurn(questions, acceptance, ({ state, question }) => {
+      if (state !== 'asked' || passed.includes(question.id)) return;
       asking = acceptance;
       left.abort();
     });

@@ -181,10 +181,10 @@ async function ask(
   chat: Chat,
   listeners: Pick<ConnectorAskOptions, 'onAccepted' | 'onDelta'>,
 ): Promise<ConnectorAnswer | AskingTurn> {
-  const { ctx, place, event, waiting } = chat;
+  const { ctx, place, event, waiting, passed } = chat;
   const cancelOnAbort = ctx.config.cancelOnDisconnect ?? true;
   try {
-    const answer = await askUntilQuestion(ctx, event, { ...listeners, signal: waiting.signal, cancelOnAbort });
+    const answer = await askUntilQuestion(ctx, event, { ...listeners, signal: waiting.signal, cancelOnAbort }, passed);
     if ('questions' in answer) remember(chat, answer);
     else if (answer.error !== undefined) place.failed();
     return answer;

@@ -14,6 +14,8 @@ export interface ChatTurn {
   readonly agent: string;
   /** True if the client named the conversation. */
   readonly isNamed: boolean;
+  /** The ids of questions that the client leaves to somebody else. */
+  readonly passed?: readonly string[];
 }
 
 /**
@@ -32,9 +34,11 @@ export async function continueTurn(
   if (found.some(({ shown }) => shown.eventId !== turn.eventId)) {
     throw new Refusal(400, 'E_HTTP_BODY', 'The tool messages answer questions of different turns.');
   }
+  const passed: string[] = [];
   for (const { shown, text } of found) {
     const answer = readToolAnswer(text);
     if (answer.type === 'problem') throw new Refusal(422, 'E_QUESTION_REPLY', describeReplyProblem(answer.problem));
+    if (answer.type === 'wait') passed.push(shown.id);
     if (answer.type === 'wait' || turns.isAnsweredWith(shown, text)) continue;
     await questions.answer({ digest: shown.digest, ...answer.reply, id: shown.id, by: client, auth: { client } });
     turns.answered(shown, text);
@@ -45,6 +49,7 @@ export async function continueTurn(
     event: { name: 'chat', input, properties, auth: { client }, id },
     agent,
     isNamed,
+    passed,
   };
 }
 

@@ -169,6 +169,15 @@ describe('an answer', () => {
     expect(swarm.replies).toEqual([]);
   });
 
+  test('N-04 is left to somebody else with wait, and the request waits for the turn', async () => {
+    const { swarm, chat } = await open();
+    const { message } = await chat(say('Pay 3'));
+    const waiting = chat(say('Pay 3'), message, answer('wait'));
+    expect(await Promise.race([waiting, Bun.sleep(30).then(() => 'waits')])).toBe('waits');
+    swarm.end('q1', 'answered');
+    expect((await waiting).message.content).toBe('Pay 3: elsewhere.');
+  });
+
   test('N-04 is refused if somebody else was first, and the client then waits for the turn', async () => {
     const { swarm, chat } = await open();
     const { message } = await chat(say('Pay 3'));
