@@ -38,6 +38,35 @@ describe('the requests of a sign-in', () => {
     ).toBe(true);
   });
 
+  test('N-01 a redirect leads to no request without TLS, and nothing that is posted follows one', async () => {
+    const answers = new Map<string, Response>();
+    const asked: string[] = [];
+    const { fetch } = oauthFetch('https://a.example/mcp', undefined, async (url, init) => {
+      // A request that follows redirects by itself cannot be checked.
+      expect(init?.redirect).toBe('manual');
+      asked.push(String(url));
+      return answers.get(String(url)) ?? Response.json({ issuer: 'found' });
+    });
+    const redirect = (location: string) => new Response(null, { status: 307, headers: { location } });
+    answers.set('https://a.example/old', redirect('/new'));
+    expect(await (await fetch('https://a.example/old')).json()).toEqual({ issuer: 'found' });
+    expect(asked.splice(0)).toEqual(['https://a.example/old', 'https://a.example/new']);
+
+    answers.set('https://a.example/open', redirect('http://b.example/open'));
+    expect(fetch('https://a.example/open')).rejects.toThrow('http://b.example/open is not an https address.');
+    await Bun.sleep(0);
+    expect(asked.splice(0)).toEqual(['https://a.example/open']);
+
+    answers.set('https://a.example/token', redirect('https://b.example/token'));
+    const body = new URLSearchParams({ refresh_token: 'refresh-1234' });
+    expect((await fetch('https://a.example/token', { method: 'POST', body })).status).toBe(307);
+    expect(asked.splice(0)).toEqual(['https://a.example/token']);
+
+    answers.set('https://a.example/round', redirect('/round'));
+    expect((await fetch('https://a.example/round')).ok).toBe(false);
+    expect(asked).toHaveLength(4);
+  });
+
   test('an answer without a body, and the success after a problem', async () => {
     let status = 503;
     const { fetch, problem } = answering(() => new Response(null, { status }));

@@ -2,8 +2,9 @@
  * Sends the requests of a sign-in: metadata, registration, tokens.
  *
  * 1. A request has a time limit, and its answer a size limit.
- * 2. The server of an https address cannot lead to a request without TLS.
- * 3. The text of an error answer never repeats a secret of its request, because it gets into errors and logs. All of it
+ * 2. The server of an https address cannot lead to a request without TLS, also not by a redirect.
+ * 3. Only a request without a secret follows redirects: what is posted goes to the address that was asked for.
+ * 4. The text of an error answer never repeats a secret of its request, because it gets into errors and logs. All of it
  *    is dropped except the fields of an OAuth error.
  */
 import { isObject } from '../../../json/is-object.ts';
@@ -13,6 +14,7 @@ import type { FetchLike } from '../sdk.ts';
 const LONGEST_MS = 15_000;
 const MOST_BYTES = 1_000_000;
 const LONGEST_TEXT = 300;
+const MOST_REDIRECTS = 3;
 
 export interface OauthFetch {
   readonly fetch: FetchLike;
@@ -27,25 +29,41 @@ export function oauthFetch(serverUrl: string, signal?: AbortSignal, send: FetchL
   return {
     problem: () => problem,
     async fetch(url, init = {}) {
-      const target = new URL(url);
-      const where = `${target.origin}${target.pathname}`;
-      if (needsTls && target.protocol !== 'https:') throw new Error(`${where} is not an https address.`);
       const late = AbortSignal.timeout(LONGEST_MS);
-      const signals = [late, signal, init.signal].filter((each) => each instanceof AbortSignal);
-      try {
-        const response = await send(url, { ...init, signal: AbortSignal.any(signals) });
-        const text = await readText(response, where);
-        problem = response.status >= 500 ? `${where} answered with HTTP ${response.status}.` : undefined;
-        const { status, statusText, headers } = response;
-        const body = response.ok ? text : cleanError(text, secretsOf(init));
-        return new Response(mayHaveBody(status) ? body : null, { status, statusText, headers: withoutLength(headers) });
-      } catch (error) {
-        signal?.throwIfAborted();
-        problem = `${where} ${late.aborted ? `did not answer within ${LONGEST_MS} ms.` : `cannot be reached: ${messageOf(error)}`}`;
-        throw error;
+      let target = new URL(url);
+      for (let redirects = 0; ; redirects += 1) {
+        const response = await request(target, init, late);
+        const next = redirectOf(response, target, init);
+        if (next === undefined || redirects === MOST_REDIRECTS) return response;
+        target = next;
       }
     },
   };
+
+  async function request(target: URL, init: RequestInit, late: AbortSignal): Promise<Response> {
+    const where = `${target.origin}${target.pathname}`;
+    if (needsTls && target.protocol !== 'https:') throw new Error(`${where} is not an https address.`);
+    const signals = [late, signal, init.signal].filter((each) => each instanceof AbortSignal);
+    try {
+      const response = await send(target, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
+      const text = await readText(response, where);
+      problem = response.status >= 500 ? `${where} answered with HTTP ${response.status}.` : undefined;
+      const { status, statusText, headers } = response;
+      const body = response.ok ? text : cleanError(text, secretsOf(init));
+      return new Response(mayHaveBody(status) ? body : null, { status, statusText, headers: withoutLength(headers) });
+    } catch (error) {
+      signal?.throwIfAborted();
+      problem = `${where} ${late.aborted ? `did not answer within ${LONGEST_MS} ms.` : `cannot be reached: ${messageOf(error)}`}`;
+      throw error;
+    }
+  }
+}
+
+/** Returns the address to which a request is redirected; `undefined` if it is not, or may not be. */
+function redirectOf({ status, headers }: Response, from: URL, { method = 'GET' }: RequestInit): URL | undefined {
+  const location = headers.get('location');
+  if (status < 300 || status > 399 || location === null || method !== 'GET') return undefined;
+  return URL.parse(location, from.href) ?? undefined;
 }
 
 async function readText(response: Response, where: string): Promise<string> {

@@ -47,7 +47,7 @@ async function revoke(
       if (token === undefined) continue;
       const body = new URLSearchParams({ token, client_id: id });
       const headers = secret === undefined ? {} : { authorization: `Basic ${btoa(`${id}:${secret}`)}` };
-      const { ok, status } = await fetch(new URL(endpoint), { method: 'POST', body, headers, redirect: 'manual' });
+      const { ok, status } = await fetch(new URL(endpoint), { method: 'POST', body, headers });
       if (!ok) return `the authorization server answered with HTTP ${status}`;
     }
     return '';
