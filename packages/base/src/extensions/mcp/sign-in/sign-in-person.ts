@@ -73,8 +73,12 @@ async function obtain(sdk: Sdk, deps: PersonDeps, known: SignIn, demand: Demand)
         signedIn = { ...changed, receivedAt: Date.now() };
       },
       open(address) {
-        if (url.startsWith('https:') && address.protocol !== 'https:') {
-          throw new Error(`the address of the sign-in, ${address.origin}, is not an https address`);
+        // A browser is opened with it, and other schemes could start other programs.
+        const schemes = url.startsWith('https:') ? ['https:'] : ['https:', 'http:'];
+        if (!schemes.includes(address.protocol)) {
+          throw new Error(
+            `the address of the sign-in begins with ${address.protocol}, and not with ${schemes.join(' or ')}`,
+          );
         }
         show(address.href);
       },
