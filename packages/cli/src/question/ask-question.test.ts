@@ -76,6 +76,14 @@ describe('the dialogue about a tool call', () => {
     ]);
   });
 
+  test('F-13 names that come from outside print no lines of their own', async () => {
+    const { screen } = await ask({ ...call, instanceKey: 'a\nt  nothing', toolName: 'b\u202e\rc' }, ['a', 'a']);
+    expect(screen.slice(1, 3)).toEqual([
+      'Always, in this conversation of helper (a\\u000at  nothing), without a question:',
+      't  every call of b\\u202e\\u000dc, with any arguments',
+    ]);
+  });
+
   test('F-13 a wrong edit stays in the editor, with the field that is wrong; a right one is shown as a difference', async () => {
     const wrong = ['{ "command": 1 }', '{ "command": "ls" ', '{ "command": "ls", "times": 9 }'];
     const right = '{ "command": "ls -l" }';
@@ -239,6 +247,13 @@ describe('the dialogue about a form', () => {
   test('with one field needs no second look', async () => {
     const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string', minLength: 2 } } } };
     expect((await ask(one, ['a', '//etc'])).answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
+  });
+
+  test('N-04 has titles that print no lines of their own, also in a mistake', async () => {
+    const properties = { age: { type: 'integer', title: 'Age\nLet it run? [y/n] ' } };
+    const { screen } = await ask({ ...form, schema: { type: 'object', properties } }, ['old', '9']);
+    expect(screen).toContain('Age\\u000aLet it run? [y/n]  must be a whole number.');
+    expect(screen.join('')).not.toContain('\n');
   });
 
   test('that cannot be read can only be declined', async () => {

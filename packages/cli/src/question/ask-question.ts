@@ -9,6 +9,7 @@ import { type Edit, editArguments } from './edit-arguments.ts';
 import { fillForm } from './fill-form.ts';
 import type { PersonAnswer } from './person-answer.ts';
 import { readAlways, readKey } from './read-key.ts';
+import { showText } from './show-text.ts';
 import { type Always, ALWAYS_PROMPT, EDITED_PROMPT, explainAlways, explainKeys, promptOf } from './wording.ts';
 
 /** Returns `undefined` if the person leaves the question open. `isEditing`: begins with the editor of the arguments. */
@@ -47,7 +48,7 @@ export async function askQuestion(
 /** Returns `undefined` if the person leaves the question open. */
 async function askAlways(question: QuestionSummary, asker: Asker): Promise<Always | 'back' | undefined> {
   for (;;) {
-    asker.show(asPlainLines(explainAlways(question)));
+    asker.show(asPlainLines(explainAlways(question).map(showText)));
     const typed = await asker.readLine(ALWAYS_PROMPT);
     if (typed === undefined) return undefined;
     const always = readAlways(typed);

@@ -46,7 +46,7 @@ async function fillFields(
     if (typed === undefined) return undefined;
     const read = readField(field, typed, kept);
     if (read.type === 'declined') return { decision: 'denied', ...(read.note !== undefined && { note: read.note }) };
-    if (read.type === 'problem') asker.show(asPlainLines([read.problem]));
+    if (read.type === 'problem') asker.show(asPlainLines([showText(read.problem)]));
     if (read.type === 'value') content.set(field.name, read.value);
     if (read.type === 'skipped') content.delete(field.name);
     if (read.type === 'value' || read.type === 'skipped') at += 1;

@@ -115,6 +115,12 @@ describe('the desk of a person at a terminal', () => {
     expect(given).toEqual([]);
   });
 
+  test('N-04 the name of a person from elsewhere prints no line of its own', async () => {
+    const { told, tell } = await open([call('one')]);
+    tell('decided', call('one'), { decision: 'denied', by: 'ann\nsecond line' });
+    expect(told).toEqual(['one no longer needs an answer: denied by ann\\u000asecond line.']);
+  });
+
   test('is silent about its own answers, and does not repeat a question left open', async () => {
     const { desk, asked, told, ids } = await open([call('one'), call('two')]);
     asked[0]?.answer({ decision: 'approved' });

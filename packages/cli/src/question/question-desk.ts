@@ -9,6 +9,7 @@ import type { QuestionSummary, Swarm } from '@goondan/runtime';
 import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
+import { showText } from './show-text.ts';
 import { describeEffect } from './wording.ts';
 
 export interface DeskDeps {
@@ -22,7 +23,7 @@ export interface DeskDeps {
    * then the result is ignored.
    */
   readonly ask: (question: QuestionSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
-  /** Prints a line about a call that this desk asked about. */
+  /** Prints a line about a call that this desk asked about. Characters that nobody sees are escaped. */
   readonly tell: (text: string) => void;
   /** Returns the name under which an answer is recorded. */
   readonly nameOfPerson: () => string;
@@ -77,7 +78,7 @@ export class QuestionDesk {
     if (state !== 'asked' && this.#asking?.id === question.id) {
       this.#asking.over.abort();
       const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
-      this.deps.tell(`${question.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+      this.#tell(`${question.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
     }
     this.look();
   }
@@ -97,7 +98,7 @@ export class QuestionDesk {
       // The answer does not fit, so the person is asked again. Otherwise somebody was faster, or the swarm has stopped.
       if (GoondanError.is(error) && error.code === 'E_QUESTION_REPLY') this.#seen.delete(id);
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
-      if (!this.#isClosed) this.deps.tell(`${id} is not answered. ${problem}`);
+      if (!this.#isClosed) this.#tell(`${id} is not answered. ${problem}`);
     } finally {
       this.#asking = undefined;
       this.look();
@@ -105,10 +106,15 @@ export class QuestionDesk {
   }
 
   async #give(question: QuestionSummary, answer: PersonAnswer): Promise<void> {
-    const { swarm, tell, nameOfPerson, via } = this.deps;
+    const { swarm, nameOfPerson, via } = this.deps;
     const { id, digest } = question;
     await swarm.answer({ id, digest, by: nameOfPerson(), via, ...answer });
     const effect = describeEffect(question, answer);
-    if (effect !== undefined) tell(`${id}: ${effect}.`);
+    if (effect !== undefined) this.#tell(`${id}: ${effect}.`);
+  }
+
+  /** Names of tools, conversations and people come from outside. */
+  #tell(text: string): void {
+    this.deps.tell(showText(text));
   }
 }
