@@ -204,7 +204,12 @@ describe('in a running swarm', () => {
     );
     expect(edited.screen).toContain('    -  "what": "a vase"\n    +  "what": "a mug"\n');
     expect([edited.exitCode, (await second).exitCode]).toEqual([0, 0]);
-    expect(shelf().filter((what) => ['a vase', 'a jug', 'a mug'].includes(what))).toEqual(['a jug', 'a mug']);
+    const third = put('a cup');
+    const always = ['approve', (await waiting('edited')).id, '--edit', '--always', 'tool', '--bundle', 'bundle'];
+    const no = { whenSeen: 'Let it run? [y/n/e/a] ', keys: 'n\r' };
+    const denied = await place.runOnTerminal(always, [no], { env: { VISUAL: 'true' } });
+    expect([denied.exitCode, denied.screen.includes('Denied.'), (await third).exitCode]).toEqual([0, true, 0]);
+    expect(shelf().filter((what) => /^a (?:vase|jug|mug|cup)$/.test(what))).toEqual(['a jug', 'a mug']);
   });
 
   test('N-04 gdn answer fills in a form with names, choices and defaults, or asks field by field', async () => {

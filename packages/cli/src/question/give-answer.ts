@@ -40,9 +40,10 @@ export async function approveQuestion(
   const question = await readQuestion(id, options, signal);
   if (question?.kind === 'form') throw needsForm(id);
   const asked = edit && question !== undefined ? await askHere(question, terminal, signal, true) : undefined;
-  const said = { ...(note !== undefined && { note }), ...(always && { always }) };
-  const answer: PersonAnswer = { decision: 'approved', ...edited, ...said };
-  return give(id, question, asked === undefined ? answer : { ...said, ...asked }, options, signal);
+  const answer: PersonAnswer = asked ?? { decision: 'approved', ...edited };
+  // A person who says no at the editor allows nothing.
+  const allowed = always !== undefined && answer.decision === 'approved' ? { always } : {};
+  return give(id, question, { ...(note !== undefined && { note }), ...allowed, ...answer }, options, signal);
 }
 
 export interface DenyOptions extends BundleOptions {
