@@ -5,6 +5,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
+import { readForm } from '@goondan/runtime/control';
+import type { JsonObject } from '@goondan/types';
 import { visit } from './stand-in-browser.ts';
 
 const PAUSE_MS = 50;
@@ -35,10 +37,17 @@ export async function withPerson<Value>(stateRoot: string, work: () => Promise<V
 
 type Question = Awaited<ReturnType<Swarm['questions']>>[number];
 
-async function answerQuestion(swarm: Swarm, { id, digest, kind, url }: Question): Promise<void> {
+async function answerQuestion(swarm: Swarm, { id, digest, kind, url, schema }: Question): Promise<void> {
   process.stdout.write(`asked: ${kind} ${url ?? ''}\n`);
   // The redirect of the page ends the question.
   if (kind === 'page' && url !== undefined) return visit(url);
-  const content = kind === 'form' ? { content: {} } : {};
+  const content = kind === 'form' ? { content: defaultsOf(schema) } : {};
   await swarm.answer({ id, digest, decision: 'approved', by: 'conformance', via: 'socket', ...content });
+}
+
+/** Returns the values that a form has at first, as the chat and Studio show them. */
+function defaultsOf(schema: JsonObject | undefined): JsonObject {
+  const fields = readForm(schema);
+  if ('problem' in fields) return {};
+  return Object.fromEntries(fields.flatMap(({ name, default: given }) => (given === undefined ? [] : [[name, given]])));
 }

@@ -93,8 +93,9 @@ describe.each(Object.entries(servers))('%s', (name, start) => {
     const { asked, said } = await call(client, 'ask', { label: 'x' }, async () => accept({ branch: 'dev' }));
     expect(asked).toEqual([form('Which branch for x?')] as ServerQuestion[]);
     expect(JSON.parse(said)).toEqual({ label: 'x', one: { action: 'accept', content: { branch: 'dev' } } });
-    // Fields that a person leaves out get their defaults.
-    expect((await call(client, 'ask', { label: 'x' }, async () => accept({}))).said).toContain('"branch":"main"');
+    // A field that the person left out stays out, although it has a default.
+    const { said: without } = await call(client, 'ask', { label: 'x' }, async () => accept({}));
+    expect(JSON.parse(without)).toEqual({ label: 'x', one: { action: 'accept', content: {} } });
     for (const action of ['decline', 'cancel'] as const) {
       const { said: answer } = await call(client, 'ask', { label: 'x' }, async () => ({ action }));
       expect(JSON.parse(answer)).toEqual({ label: 'x', one: { action } });

@@ -10,8 +10,11 @@ import { readQuestion, type ServerAnswer, type ServerQuestion } from './server-q
 
 type SdkClient = InstanceType<Sdk['Client']>;
 
-/** The capabilities that the client declares. Fields that a person leaves out get their defaults. */
-export const questionCapabilities = { elicitation: { form: { applyDefaults: true }, url: {} } } as const;
+/**
+ * The capabilities that the client declares. The SDK must not fill in defaults: the doors show them, and a person may have
+ * left such a field out.
+ */
+export const questionCapabilities = { elicitation: { form: {}, url: {} } } as const;
 /** The maximum number of times that a server can answer one call with further questions. */
 export const MOST_ROUNDS = 10;
 /** The maximum number of times that a call is sent again because a person has opened the pages that it needs. */
