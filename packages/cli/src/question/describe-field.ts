@@ -4,13 +4,18 @@ import type { JsonValue } from '@goondan/types';
 import { describeInput } from './read-field.ts';
 import { showText } from './show-text.ts';
 
-/** Describes a field: its title, its description and its choices. `place`: such as `1 of 3`. */
+/**
+ * Describes a field: its title, its description and its choices. `place`: such as `1 of 3`, if the person is asked for it now;
+ * without it also the default, which is sent for a field that the person leaves out.
+ */
 export function describeField(field: FormField, place?: string): readonly string[] {
   const { title, name, description, choices = [], isRequired } = field;
   const named = title === name ? showText(title) : `${showText(title)} (${showText(name)})`;
   const where = place === undefined ? '' : ` (${place})`;
+  const kept =
+    place !== undefined || field.default === undefined ? '' : `, default ${describeValue(field, field.default)}`;
   return [
-    `${named}${where}: ${describeInput(field)}${isRequired ? '' : ', optional'}`,
+    `${named}${where}: ${describeInput(field)}${isRequired ? '' : ', optional'}${kept}`,
     ...(description === undefined ? [] : [`    ${showText(description)}`]),
     ...choices.map((choice, at) => `    ${at + 1}  ${showText(choice.title)}`),
   ];

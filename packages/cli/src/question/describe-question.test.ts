@@ -132,7 +132,7 @@ describe('the description of a waiting call', () => {
       type: 'object',
       properties: {
         cake: { type: 'string', title: 'Ca\u202eke', enum: ['lemon'] },
-        eggs: { type: 'integer', minimum: 1 },
+        eggs: { type: 'integer', minimum: 1, default: 2 },
       },
       required: ['cake'],
     };
@@ -140,7 +140,7 @@ describe('the description of a waiting call', () => {
     const fields = [
       '    Ca\\u202eke (cake): a number from 1 to 1',
       '        1  lemon',
-      '    eggs: a whole number, at least 1, optional',
+      '    eggs: a whole number, at least 1, optional, default 2',
     ];
     const rest = '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z';
     const lines = (listsFields: boolean) => describeQuestion(form, plain, false, listsFields).split('\n');
