@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
-import { linesAbout } from './ask-in-chat.ts';
+import { chatAsker, linesAbout } from './ask-in-chat.ts';
+import type { Chat } from './chat.ts';
 
 const question = {
   ...fakeQuestion,
@@ -31,5 +32,15 @@ test('L-05 the chat shows the difference of a change in colours', () => {
     ['    -old', 'red'],
     ['    +new', 'green'],
     ['    It changes.', 'yellow'],
+  ]);
+});
+
+test('N-04 the chat knows whether the person was typing a message when the question came', () => {
+  const { signal } = new AbortController();
+  // The cast is safe: only the draft is read.
+  const chatWith = (draft: string) => ({ screen: { draft }, ask: async () => undefined }) as unknown as Chat;
+  expect([chatAsker(chatWith('half a mess'), signal).wasTyping, chatAsker(chatWith(''), signal).wasTyping]).toEqual([
+    true,
+    false,
   ]);
 });

@@ -41,8 +41,9 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Ques
 }
 
 /** Asks in the input line. The lines of the dialogue are printed above it. */
-function chatAsker(chat: Chat, signal: AbortSignal): Asker {
+export function chatAsker(chat: Pick<Chat, 'ask' | 'screen'>, signal: AbortSignal): Asker {
   return {
+    wasTyping: chat.screen.draft !== '',
     show: (lines) => chat.screen.print(lines.map(paint)),
     readLine: (prompt) => chat.ask([], prompt, signal),
     editText: (text, prompt) => chat.ask([], prompt, signal, text),

@@ -13,13 +13,19 @@ const schema: JsonObject = {
 const call: QuestionSummary = { ...fakeQuestion, kind: 'call', args: { command: 'ls' }, schema };
 
 /** Asks a person who types these lines. A line in a list is typed into the editor. Returns everything on the screen. */
-async function ask(question: QuestionSummary, typed: readonly (string | readonly [text: string])[], isEditing = false) {
+async function ask(
+  question: QuestionSummary,
+  typed: readonly (string | readonly [text: string])[],
+  isEditing = false,
+  wasTyping = false,
+) {
   const screen: string[] = [];
   const edited: string[] = [];
   const left = [...typed];
   const answer = await askQuestion(
     question,
     {
+      wasTyping,
       show: (lines) => screen.push(...lines.map(({ text }) => text)),
       async readLine(prompt) {
         screen.push(prompt);
@@ -247,6 +253,13 @@ describe('the dialogue about a form', () => {
   test('with one field needs no second look', async () => {
     const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string', minLength: 2 } } } };
     expect((await ask(one, ['a', '//etc'])).answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
+  });
+
+  test('N-04 with one field needs a second look if the person was typing something else', async () => {
+    const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string' } } } };
+    const { answer, screen } = await ask(one, ['of a message', 'e', 'Ann', 'y'], false, true);
+    expect(answer).toEqual({ decision: 'approved', content: { name: 'Ann' } });
+    expect(screen.slice(3, 5)).toEqual(['name: of a message', 'Send this answer? [y/n/e] ']);
   });
 
   test('N-04 has titles that print no lines of their own, also in a mistake', async () => {

@@ -2,6 +2,8 @@ import type { DiffLine } from '../show-diff.ts';
 
 /** The place where a person is asked: the input line of the chat, or the terminal of a command. */
 export interface Asker {
+  /** True if the question came while the person typed something else. Then the first line may be the end of it. */
+  readonly wasTyping?: boolean;
   show(lines: readonly DiffLine[]): void;
   /** Reads a line. Returns `undefined` if the person leaves the question open, or nobody needs the answer any more. */
   readLine(prompt: string): Promise<string | undefined>;

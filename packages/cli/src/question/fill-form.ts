@@ -13,7 +13,10 @@ import { explainKeys, promptOf } from './wording.ts';
 
 const HINT = '`/back` goes back to the field before, and `/decline` declines, with a reason if you like.';
 
-/** Returns `undefined` if the person leaves the question open. A form of several fields is shown before it is sent. */
+/**
+ * Returns `undefined` if the person leaves the question open. A form of several fields is shown before it is sent, and so is
+ * every form that came while the person typed something else.
+ */
 export async function fillForm(question: QuestionSummary, asker: Asker): Promise<PersonAnswer | undefined> {
   const fields = readForm(question.schema);
   if ('problem' in fields) return refuseForm(fields.problem, asker);
@@ -23,7 +26,8 @@ export async function fillForm(question: QuestionSummary, asker: Asker): Promise
     const filled = await fillFields(fields, content, asker);
     if (filled === undefined || 'decision' in filled) return filled;
     content = filled.content;
-    const answer = fields.length < 2 ? 'yes' : await review(question, fields, content, asker);
+    const isClear = fields.length < 2 && asker.wasTyping !== true;
+    const answer = isClear ? 'yes' : await review(question, fields, content, asker);
     if (answer === 'yes') return { decision: 'approved', content };
     if (answer !== 'edit') return answer;
   }
