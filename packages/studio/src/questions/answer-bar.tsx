@@ -53,6 +53,8 @@ export function AnswerBar({ kind, answering, approval = {}, yes = 'button', chil
         placeholder={said.hint}
         aria-label={said.label}
         readOnly={!isOpen}
+        // Otherwise the form around the bar would be sent: a yes, although the person writes the reason of a no.
+        onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         onChange={({ target }) => {
           setNote(target.value);
           begin();

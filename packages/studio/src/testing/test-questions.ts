@@ -208,6 +208,18 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(swarm.answers.at(-1)).toMatchObject({ id: 'form-2', decision: 'denied' });
     });
 
+    test('F-13 Enter after the reason of a no does not send the form', async () => {
+      swarm.ask({ id: 'form-3', kind: 'form', args: {}, ...input({ name: { type: 'string' } }) });
+      const card = cardOf('A question waits for you');
+      const reason = card.getByRole('textbox', { name: /Why not/ });
+      await reason.fill('Not today.');
+      await reason.press('Enter');
+      await button(card, 'Decline').click();
+      await closed(card);
+      const decline = { decision: 'denied', note: 'Not today.' };
+      expect(swarm.answers.filter(({ id }) => id === 'form-3')).toMatchObject([decline]);
+    });
+
     test('F-13 a page is opened in a new tab that cannot reach this one, with its server and its host shown', async () => {
       const { host, origin } = new URL(page.url());
       swarm.ask({ id: 'page-1', kind: 'page', args: {}, url: `${origin}/sign-in?a=b`, askedBy: { server: 'github' } });
