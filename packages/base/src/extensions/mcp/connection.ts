@@ -19,6 +19,7 @@ import type { McpSettings } from './mcp-settings.ts';
 import { retryDelay } from './retry-delay.ts';
 import type { ServerHealth } from './server-health.ts';
 import { describeTarget, type ServerTarget } from './server-target.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface ConnectionDeps {
   readonly clock: Clock;
@@ -286,13 +287,4 @@ const LONGEST_REST_MS = 30_000;
 /** True if the next attempt may succeed at any time, because a person ends the problem. */
 function waitsForPerson({ code }: GoondanError): boolean {
   return code === 'E_MCP_SIGN_IN' || code === 'E_MCP_TOKENS';
-}
-
-function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', stop));
 }

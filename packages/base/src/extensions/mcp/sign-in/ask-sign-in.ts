@@ -6,6 +6,7 @@ import type { PersonApi } from '@goondan/types';
 import { cleanText } from '../../../text/clean-text.ts';
 import type { SignInDuringCall } from '../mcp-server.ts';
 import type { HttpTarget } from '../server-target.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import type { OauthTarget } from './server-sign-in.ts';
 import { signInPerson } from './sign-in-person.ts';
 
@@ -14,15 +15,29 @@ const LONGEST_WAIT_MS = 3_600_000;
 /** The maximum length of the words for the person. */
 const LONGEST_REASON = 999;
 
-/** Returns the function that lets people sign in. Calls that wait at the same time wait for one sign-in. */
+/**
+ * Returns the function that lets people sign in. Calls that wait at the same time wait for one sign-in. If the call that asked
+ * is cancelled, another one asks again.
+ */
 export function signInDuringCalls(name: string): SignInDuringCall {
-  let running: Promise<boolean> | undefined;
+  let running: { readonly signedIn: Promise<boolean>; readonly signal: AbortSignal } | undefined;
+  const begin = (question: SignInQuestion) => {
+    const signedIn = askSignIn(question).finally(() => void (running = undefined));
+    return { signedIn, signal: question.signal };
+  };
   return async (why, target, { person, signal }) => {
     if (target.type !== 'http' || target.oauth === undefined || target.oauth.grant === 'client_credentials')
       return false;
     const question = { name, why, target: { ...target, oauth: target.oauth }, person, signal };
-    running ??= askSignIn(question).finally(() => void (running = undefined));
-    return running;
+    for (;;) {
+      running ??= begin(question);
+      const { signedIn, signal: asking } = running;
+      try {
+        return await unlessAborted(signedIn, signal);
+      } catch (error) {
+        if (signal.aborted || !asking.aborted) throw error;
+      }
+    }
   };
 }
 
