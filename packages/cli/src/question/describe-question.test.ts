@@ -148,6 +148,10 @@ describe('the description of a waiting call', () => {
     expect(lines(false)).toEqual(['3fa9c1d2  helper (default) asks you', '    Which cake?', rest, '']);
   });
 
+  test('N-04 writes out variation selectors, which can hide sentences, but not the one after an emoji', () => {
+    expect(showText('a\ufe01b\u{e0101}c\u034f\u3164 ☂\ufe0f')).toBe('a\\ufe01b\\u{e0101}c\\u034f\\u3164 ☂\ufe0f');
+  });
+
   test('leaves letters of all scripts unchanged', () => {
     expect(showText('Grüße, 안녕 🙂 مرحبا')).toBe('Grüße, 안녕 🙂 مرحبا');
   });

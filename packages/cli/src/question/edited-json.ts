@@ -1,18 +1,22 @@
 /** The arguments of a tool call as a text that a person edits. Pure. */
 import type { JsonObject, JsonValue } from '@goondan/types';
+import { unseen } from './show-text.ts';
 
 /**
  * Writes JSON in several lines. Characters that nobody sees are written as escapes, so that the person edits what they
  * read, and `readJson` returns the same value.
  */
 export function writeJson(value: JsonValue): string {
-  return JSON.stringify(value, null, 2).replaceAll(hidden, (character) =>
-    Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
-  );
+  // The line feeds and spaces of the format itself stay: in a JSON text, they are never part of a value.
+  return JSON.stringify(value, null, 2)
+    .split('\n')
+    .map((line) => line.replaceAll(unseen, escapeUnits))
+    .join('\n');
 }
 
-// The line feeds and spaces of the format itself stay: in a JSON text, they are never part of a value.
-const hidden = /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/gu;
+function escapeUnits(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join('');
+}
 
 function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;

@@ -3,8 +3,11 @@
  * that nobody approves a call they cannot see.
  */
 export function showText(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/gu, writeOut);
+  return text.replaceAll(unseen, writeOut);
 }
+
+// Variation selectors can hide whole sentences. The one after an emoji is common, so it stays.
+export const unseen = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
 
 function writeOut(character: string): string {
   const code = character.codePointAt(0) ?? 0;

@@ -5,6 +5,7 @@ const hostile = 'a\u202eb\u200bc\u0007\u{e0041}\n\td';
 
 test('F-13 characters that cannot be seen are written out', () => {
   expect(showText(hostile)).toBe('a\\u202eb\\u200bc\\u0007\\u{e0041}\\u000a\\u0009d');
+  expect(showText('a\ufe01b\u{e0101}c\u034f\u3164 ☂\ufe0f')).toBe('a\\ufe01b\\u{e0101}c\\u034f\\u3164 ☂\ufe0f');
   expect(showLines(hostile)).toBe('a\\u202eb\\u200bc\\u0007\\u{e0041}\n\td');
 });
 

@@ -25,7 +25,8 @@ export function showJson(value: unknown): string {
     .join('\n');
 }
 
-const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/gu;
+// Variation selectors can hide whole sentences. The one after an emoji is common, so it stays.
+const unseen = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
 
 /** JSON has escapes for the halves of a long character only. */
 function escapeUnits(character: string): string {
