@@ -44,12 +44,7 @@ export async function signInPerson(deps: PersonDeps): Promise<SignInStatus> {
     const { clientSecret = '', privateKey = '' } = target.oauth;
     const message = hide(error instanceof Error ? error.message : String(error), [clientSecret, privateKey]);
     const isOther = sdk.AuthorizationServerMismatchError.isInstance(error);
-    throw failed(
-      name,
-      cleanText(message, 1_000),
-      error,
-      isOther ? `${anotherServer} \`gdn mcp logout ${name}\`.` : again,
-    );
+    throw failed(name, message, error, isOther ? `${anotherServer} \`gdn mcp logout ${name}\`.` : again);
   }
 }
 
@@ -223,8 +218,12 @@ function readOrNothing(file: SignInFile): SignIn {
   }
 }
 
+/** The maximum length of a problem, which may contain the text of a server. */
+const LONGEST_PROBLEM = 1_000;
+
 function failed(name: string, problem: string, cause?: unknown, suggestion = again): GoondanError {
-  const text = /[.!?]$/.test(problem) ? problem : `${problem}.`;
+  const said = cleanText(problem, LONGEST_PROBLEM);
+  const text = /[.!?]$/.test(said) ? said : `${said}.`;
   return new GoondanError('E_MCP_SIGN_IN', `Signing in to MCP server "${name}" failed: ${text}`, {
     suggestion,
     ...(cause === undefined ? {} : { cause }),
