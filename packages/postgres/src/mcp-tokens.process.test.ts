@@ -46,9 +46,9 @@ test('N-01 no token of a sign-in is in PostgreSQL', async () => {
   };
   /** Declines the sign-in that each agent asks a person for. */
   const askDeclined = async (input: string) => {
-    let isOver = false;
-    const asked = askAll(input).finally(() => (isOver = true));
-    while (!isOver) {
+    const over = { is: false };
+    const asked = askAll(input).finally(() => (over.is = true));
+    while (!over.is) {
       for (const { id, digest } of await swarm.questions())
         await swarm.answer({ id, digest, decision: 'denied', by: 'ann' });
       await Bun.sleep(20);

@@ -92,9 +92,9 @@ describe('a swarm whose server needs a sign-in', () => {
       };
       /** Sends the input, and declines the sign-in that each agent asks a person for. */
       const sendDeclined = async (input: string) => {
-        let isOver = false;
-        const sent = sendAll(input).finally(() => (isOver = true));
-        while (!isOver) {
+        const over = { is: false };
+        const sent = sendAll(input).finally(() => (over.is = true));
+        while (!over.is) {
           const { stdout } = await place.run('approve', '--bundle', 'bundle', '--json');
           seen.push(stdout);
           const { questions } = JSON.parse(stdout) as { questions: readonly { id: string; kind: string }[] };
