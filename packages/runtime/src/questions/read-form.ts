@@ -145,7 +145,7 @@ function findValueProblem(field: FormField, value: JsonValue): string | undefine
       return findLimitProblem(field, value.length, 'choices');
     case 'text':
       if (typeof value !== 'string') return 'must be a text';
-      if (format !== undefined && !patterns[format].test(value)) return `must be ${formatNames[format]}`;
+      if (format !== undefined && !isOfFormat(format, value)) return `must be ${formatNames[format]}`;
       return findLimitProblem(field, Array.from(value).length, 'characters');
     default:
       if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
@@ -161,15 +161,27 @@ function findLimitProblem({ least, most }: FormField, value: number, unit?: stri
   return undefined;
 }
 
+function isOfFormat(format: NonNullable<FormField['format']>, value: string): boolean {
+  if (!patterns[format].test(value)) return false;
+  return (format !== 'date' && format !== 'date-time') || isDay(value.slice(0, 10));
+}
+
+/** True if the calendar has this day: the 30th of February has the form of a date only. */
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
 const patterns = {
   email: /^[^\s@]+@[^\s@]+$/,
   uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
   date: /^\d{4}-\d{2}-\d{2}$/,
-  'date-time': /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?$/,
+  'date-time':
+    /^\d{4}-\d{2}-\d{2}[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?$/,
 };
 
 const formatNames = {
-  email: 'an address of email',
+  email: 'an email address',
   uri: 'an address with its scheme, such as https://',
   date: 'a date such as 2026-01-31',
   'date-time': 'a date and a time such as 2026-01-31T12:00:00Z',
