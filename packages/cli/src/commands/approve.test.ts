@@ -221,7 +221,7 @@ describe('in a running swarm', () => {
       return [stderr.split('\n')[0], exitCode];
     };
     const unfit = `E_QUESTION_REPLY: The answer to the question "${id}" does not fit:`;
-    expect(await failed('answer', id, 'cake=9')).toEqual([`${unfit} cake must be a number from 1 to 2.`, 2]);
+    expect(await failed('answer', id, 'cake=9')).toEqual([`${unfit} cake must be one of: lemon, plum.`, 2]);
     expect(await failed('answer', id, 'pie=1')).toEqual([`${unfit} "pie" is not a field of the form.`, 2]);
     expect(await failed('answer', id, '--content', '{}')).toEqual([`${unfit} cake is required.`, 2]);
     expect(await failed('approve', id)).toEqual([

@@ -24,7 +24,9 @@ function describeAll(
   const asked = questions.map((question) => describeQuestion(question, colors, isWatched)).join('');
   const commands = [
     ...(questions.some(({ kind }) => kind !== 'form') ? ['`gdn approve ID`'] : []),
-    ...(questions.some(({ kind }) => kind === 'form') ? ['`gdn answer ID`'] : []),
+    ...(questions.some(({ kind }) => kind === 'form')
+      ? [isWatched ? '`gdn answer ID`' : '`gdn answer ID NAME=VALUE`']
+      : []),
     '`gdn deny ID --reason TEXT`',
   ];
   const how = questions.length === 0 ? '' : `${suggest(`Answer with ${commands.join(' or ')}.`)}\n`;

@@ -6,6 +6,10 @@ import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { checkFile } from '../check-file.ts';
 import { readJsonObject } from './edited-json.ts';
 import { describeInput, readValue } from './read-field.ts';
+import { showText } from './show-text.ts';
+
+/** The maximum number of choices that an error names. */
+const MOST_NAMED = 20;
 
 /** Reads `JSON` or `@file`. **Errors** — `E_USAGE`, with the place of the mistake. */
 export async function readJsonOption(flag: string, given: string): Promise<JsonObject> {
@@ -52,8 +56,17 @@ function readNamed(fields: readonly FormField[], given: string, id: string): [st
   }
   const isNamed = rest.length > 0 && field.name === name;
   const value = readValue(field, isNamed ? rest.join('=') : given);
-  if (value === undefined) throw wrong(id, `${field.name} must be ${describeInput(field)}`);
+  if (value === undefined) throw wrong(id, `${field.name} must be ${describeValues(field)}`);
   return [field.name, value];
+}
+
+/** Names the choices of a field. Numbers are good only for a person who sees the list. */
+function describeValues(field: FormField): string {
+  const { type, choices = [] } = field;
+  if (type !== 'choice' && type !== 'choices') return describeInput(field);
+  const names = choices.slice(0, MOST_NAMED).map(({ title }) => showText(title));
+  const more = choices.length > names.length ? ', …' : '';
+  return `${type === 'choice' ? 'one of' : 'one or more, with commas, of'}: ${names.join(', ')}${more}`;
 }
 
 function wrong(id: string, problem: string, suggestion?: string): GoondanError {
