@@ -1,17 +1,22 @@
 /**
  * Lets a person sign in while a call waits: the person opens the page of the sign-in, and the call goes on when the redirect
- * of the browser arrives. So the browser must run on the machine of the agent; elsewhere `gdn mcp login` helps.
+ * of the browser arrives. So the browser must run on the machine of the agent; elsewhere `gdn mcp login` helps: the call goes
+ * on when that command has stored its sign-in.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PersonApi } from '@goondan/types';
 import { cleanText } from '../../../text/clean-text.ts';
 import type { SignInDuringCall } from '../mcp-server.ts';
 import type { HttpTarget } from '../server-target.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import type { OauthTarget } from './server-sign-in.ts';
+import { type SignIn, SignInFile } from './sign-in-file.ts';
 import { signInPerson } from './sign-in-person.ts';
 
 /** How long a person may take. */
 const LONGEST_WAIT_MS = 3_600_000;
+/** How often the file of the sign-in is read. */
+const LOOK_EVERY_MS = 500;
 /** The maximum length of the words for the person. */
 const LONGEST_REASON = 999;
 
@@ -53,6 +58,7 @@ interface SignInQuestion {
 async function askSignIn({ name, why, target, person, signal }: SignInQuestion): Promise<boolean> {
   const arrived = new AbortController();
   const declined = new AbortController();
+  const signedIn = new AbortController();
   const show = async (url: string) => {
     const reason = cleanText(why, LONGEST_REASON);
     const about = { reason, url, server: name, expiresInMs: LONGEST_WAIT_MS, signal: arrived.signal };
@@ -60,6 +66,7 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
     // A person who has opened the page still has to sign in there.
     if (outcome !== 'answered') declined.abort();
   };
+  void waitForSignIn(new SignInFile(target.oauth.place), arrived.signal).then((found) => found && signedIn.abort());
   try {
     await signInPerson({
       name,
@@ -68,15 +75,41 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
       pasted: nothing(),
       onWrongPaste: () => undefined,
       timeoutMs: LONGEST_WAIT_MS,
-      signal: AbortSignal.any([signal, declined.signal]),
+      signal: AbortSignal.any([signal, declined.signal, signedIn.signal]),
     });
     return true;
   } catch (error) {
+    if (signedIn.signal.aborted) return true;
     if (declined.signal.aborted) return false;
     throw error;
   } finally {
     // Nobody has to answer any more.
     arrived.abort(new Error('The sign-in is over.'));
+  }
+}
+
+/**
+ * Returns true as soon as another process has stored new tokens with the demanded scopes; false when the signal aborts. A file
+ * that cannot be read has no tokens.
+ */
+async function waitForSignIn(file: SignInFile, signal: AbortSignal): Promise<boolean> {
+  const before = readOrNothing(file);
+  const demanded = before.demand?.scope?.split(' ') ?? [];
+  while (!signal.aborted) {
+    const { tokens } = readOrNothing(file);
+    const granted = tokens?.scope?.split(' ') ?? demanded;
+    const isNew = tokens !== undefined && tokens.access_token !== before.tokens?.access_token;
+    if (isNew && demanded.every((scope) => granted.includes(scope))) return true;
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
+
+function readOrNothing(file: SignInFile): SignIn {
+  try {
+    return file.read();
+  } catch {
+    return {};
   }
 }
 

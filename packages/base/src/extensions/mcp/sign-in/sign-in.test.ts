@@ -106,6 +106,23 @@ describe('an agent whose server needs a sign-in', () => {
     expect(JSON.stringify(asked)).not.toContain(tokens?.access_token ?? '-');
   });
 
+  test('N-01 a call that waits goes on after gdn mcp login, whether or not its question is answered', async () => {
+    await signInAsPerson(here());
+    let answered: { decision: 'approved'; by: string } | undefined = { decision: 'approved', by: 'ana' };
+    const agent = await start({}, register, async () => {
+      void signInAsPerson(here());
+      return answered ?? new Promise(() => undefined);
+    });
+    await call(agent, 'look');
+    // The first question is answered before the sign-in, and the second one never.
+    for (const tool of ['write', 'look']) {
+      expect(await call(agent, tool)).toContain(`${tool} with ***`);
+      answered = undefined;
+      server.expireAccess();
+      server.expireRefresh();
+    }
+  });
+
   test('N-01 a call fails with a code if the person declines to sign in', async () => {
     await signInAsPerson(here());
     const agent = await start({}, register, () => ({ decision: 'denied', by: 'ana' }));
