@@ -9,4 +9,6 @@ export interface Asker {
   readLine(prompt: string): Promise<string | undefined>;
   /** Lets the person edit a text of several lines. Returns `undefined` as `readLine` does. */
   editText(text: string, prompt: string): Promise<string | undefined>;
+  /** True if the editor covers the screen, so that a problem must be read before the editor opens again. */
+  readonly hidesProblems?: boolean;
 }

@@ -9,6 +9,7 @@ import { readJsonObject, writeJson } from './edited-json.ts';
 import { showText } from './show-text.ts';
 
 const HINT = 'Edit the arguments. A masked value that you leave alone keeps its real value. An empty text goes back.';
+const AGAIN = 'Enter opens the editor again. ';
 const UNCHANGED = 'The arguments are as they were.';
 
 /** The arguments to run with; absent if they are those of the question. */
@@ -34,6 +35,7 @@ export async function editArguments(question: QuestionSummary, current: Edit, as
       return difference.length === 0 ? {} : read;
     }
     asker.show(asPlainLines([showText(read.problem)]));
+    if (asker.hidesProblems === true && (await asker.readLine(AGAIN)) === undefined) return undefined;
     text = typed;
   }
 }

@@ -13,5 +13,6 @@ export function terminalAsker(terminal: Terminal, signal: AbortSignal): Asker {
     },
     readLine: (prompt) => askLine(prompt, terminal, signal),
     editText: (text) => editInEditor(text, process.env, signal),
+    hidesProblems: true,
   };
 }
