@@ -70,8 +70,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   return {
     async deliver(delivery) {
       const { to, event } = open(delivery);
-      const { duplicate } = await swarm.accept(to, event, false);
-      return acceptanceOf(to, event, duplicate);
+      const { duplicate, traceId } = await swarm.accept(to, event, false);
+      return acceptanceOf(to, { ...event, traceId }, duplicate);
     },
 
     ask: typedAsk(async (delivery, { signal, left, soFar, onAccepted, onCancelled, onNotice } = {}) => {

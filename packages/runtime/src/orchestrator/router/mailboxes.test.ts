@@ -55,12 +55,16 @@ test('a second delivery of a queued event is answered without the store', async 
   const at = { agentName: 'a', instanceKey: 'default' };
   const [running, waiting] = [fakeEvent('running'), fakeEvent('waiting')];
   const ends = [running, waiting].map(({ id }) => swarm.waiters.wait(at, id).end);
-  expect(await swarm.accept(at, running, false)).toEqual({ duplicate: false });
-  expect(await swarm.accept(at, waiting, false)).toEqual({ duplicate: false });
+  expect(await swarm.accept(at, running, false)).toMatchObject({ duplicate: false });
+  expect(await swarm.accept(at, waiting, false)).toMatchObject({ duplicate: false });
   const posted = spyOn(swarm.instances, 'post');
   for (const isAwaited of [true, false])
     for (const event of [running, waiting])
-      expect(await swarm.accept(at, event, isAwaited)).toEqual({ duplicate: true });
+      expect(await swarm.accept(at, { ...event, traceId: 'f'.repeat(32) }, isAwaited)).toEqual({
+        duplicate: true,
+        // That of the turn, which the first delivery began.
+        traceId: event.traceId,
+      });
   expect(asked).toHaveLength(2);
   // The process gets each event with its own number, also if the turn has ended meanwhile.
   const again = [running, waiting].map((event, index) => [at, { type: 'work', seq: index + 1, event }]);
@@ -69,7 +73,7 @@ test('a second delivery of a queued event is answered without the store', async 
   turn.resolve();
   expect(await Promise.all(ends)).toHaveLength(2);
   // The turn has ended, so the store decides.
-  expect(await swarm.accept(at, running, false)).toEqual({ duplicate: true });
+  expect(await swarm.accept(at, running, false)).toMatchObject({ duplicate: true });
   expect(asked).toHaveLength(3);
 });
 
@@ -119,7 +123,7 @@ test('Y-02 files of a second delivery do not count as named', async () => {
   const { end } = swarm.waiters.wait(at, event.id);
   await swarm.accept(at, withFile('cat'), false);
   await end;
-  expect(await swarm.accept(at, withFile('dog'), false)).toEqual({ duplicate: true });
+  expect(await swarm.accept(at, withFile('dog'), false)).toMatchObject({ duplicate: true });
   expect(named).toEqual([sha256('cat')]);
 });
 

@@ -96,7 +96,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   }
 
   /**
-   * Accepts an event. When it is durable, resolves and says whether it was accepted before. `under`: only while this
+   * Accepts an event. When it is durable, resolves and says whether it was accepted before; `traceId` is that of the first
+   * delivery while its turn is not over. `under`: only while this
    * node has the lease of the connection. **Errors** —
    * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, `E_FILE_INVALID`, `E_FILE_SIZE`,
    * `E_FILE_UNKNOWN`, `E_OUTPUT_INVALID`, and those of the disk, such as `E_STORE_CORRUPT` while the inbox is damaged.
@@ -106,7 +107,7 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
     sent: AgentEvent,
     isAwaited: boolean,
     under?: ConnectionFence,
-  ): Promise<{ readonly duplicate: boolean }> {
+  ): Promise<{ readonly duplicate: boolean; readonly traceId: string }> {
     this.#check(to);
     const checked = this.#checkContent(to, sent);
     const given = withoutSecrets(this.#deps.sample(checked), this.#deps.currentPlan.value.secrets.mask);
@@ -117,7 +118,7 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       const isWanted = work !== undefined && (isAwaited || !this.#isClosed);
       if (isWanted && (await this.#deps.placement.claim(to))) this.#queue(to, work);
       else if (isWanted) this.#deps.elsewhere?.accepted(to, event);
-      return { duplicate: accepted.duplicate };
+      return { duplicate: accepted.duplicate, traceId: (work?.event ?? event).traceId };
     });
   }
 

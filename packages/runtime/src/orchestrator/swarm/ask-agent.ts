@@ -51,8 +51,8 @@ export async function askAgent(
   const giveUp = () => void swarm.cancel(to, event.id, reason).then(() => onCancelled?.());
   left?.addEventListener('abort', leave, { once: true });
   try {
-    const { duplicate } = await swarm.accept(to, event, true, under);
-    onAccepted?.(acceptanceOf(to, event, duplicate));
+    const { duplicate, traceId } = await swarm.accept(to, event, true, under);
+    onAccepted?.(acceptanceOf(to, { ...event, traceId }, duplicate));
     cancel?.addEventListener('abort', giveUp, { once: true });
     if (cancel?.aborted === true) giveUp();
     if (left?.aborted === true) leave();

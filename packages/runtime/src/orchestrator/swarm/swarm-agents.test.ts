@@ -73,7 +73,9 @@ describe('an event', () => {
   test('is on disk before it is acknowledged, and rejected for an unknown agent or an invalid key', async () => {
     const { swarm, journal } = await openSwarm(async () => new Promise(() => undefined));
     const event = eventOf('kept');
-    expect(await swarm.accept({ agentName: 'a', instanceKey: 'default' }, event, false)).toEqual({ duplicate: false });
+    expect(await swarm.accept({ agentName: 'a', instanceKey: 'default' }, event, false)).toMatchObject({
+      duplicate: false,
+    });
     const [pending] = await journal.pending({ agentName: 'a', instanceKey: 'default' });
     expect(pending?.id).toBe(event.id);
     const refusal = async (agentName: string, instanceKey: string) =>
@@ -139,7 +141,7 @@ describe('an event', () => {
     cleanups.push(() => opened.close());
     const { swarm } = opened;
     const [at, event] = [{ agentName: 'a', instanceKey: 'default' }, eventOf('hello')];
-    expect(await swarm.accept(at, event, false)).toEqual({ duplicate: false });
+    expect(await swarm.accept(at, event, false)).toMatchObject({ duplicate: false });
     expect(await swarm.wake()).toBe(0);
     expect(swarm.instances.find(at)).toBeUndefined();
     owner = 'here';
