@@ -77,6 +77,18 @@ describe('requests of several nodes', () => {
     expect(two.questions.asking()).toEqual([]);
   });
 
+  test('S-03 are answered, even if the owner has used the answer before the other node knows that it is stored', async () => {
+    const { one, two, swarm } = await openNodes();
+    await one.ask('call');
+    const [listed] = two.questions.pending();
+    swarm.questionListeners.add((id, record) => {
+      if (record?.answer !== undefined) one.questions.taken(at, id);
+    });
+    expect(await decide(two.questions, listed?.id ?? '', { decision: 'approved' })).toBe(true);
+    expect(one.said).toMatchObject([{ outcome: { answer: { decision: 'approved' } } }]);
+    expect(swarm.questions.size).toBe(0);
+  });
+
   test('S-03 of a node that died stay open, and the resumed turn joins them at the next node', async () => {
     const { one, two, swarm, moveTo } = await openNodes();
     await one.ask('call');

@@ -221,8 +221,11 @@ export class Questions implements SwarmListener {
       else this.#removeFromDisk(entry);
       throw error;
     }
+    const isKnown = this.#book.entries.has(record.id);
+    // The owner can use the answer, and remove the question, before this node knows that its answer is stored.
+    const isUsed = isAnswered && !isKnown && !this.#book.isOwned(record);
     // The turn ended during the write.
-    if (!this.#book.entries.has(record.id)) this.#removeFromDisk(entry);
+    if (!isKnown && !isUsed) this.#removeFromDisk(entry);
     else if (!isAnswered) this.#reopen(entry);
     else {
       entry.record = record;
