@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
-import { chatAsker, linesAbout } from './ask-in-chat.ts';
+import { askInChat, chatAsker, linesAbout } from './ask-in-chat.ts';
 import type { Chat } from './chat.ts';
+import type { ChatSwarm } from './open-chat-swarm.ts';
 
 const question = {
   ...fakeQuestion,
@@ -43,4 +44,34 @@ test('N-04 the chat knows whether the person was typing a message when the quest
     true,
     false,
   ]);
+});
+
+test('N-04 a chat that an agent opened shows a question, and lets nobody answer it', async () => {
+  const before = process.env['GOONDAN_RUN'];
+  process.env['GOONDAN_RUN'] = 'run-1';
+  const done: string[] = [];
+  const noted = Promise.withResolvers<void>();
+  // The casts are safe: the desk uses only these members.
+  const swarm = {
+    questions: async () => [question],
+    watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
+  } as unknown as ChatSwarm['swarm'];
+  const chat = {
+    screen: { print: () => void done.push('shown') },
+    ask: async () => void done.push('asked'),
+    note(text: string) {
+      done.push(text);
+      noted.resolve();
+    },
+  } as unknown as Chat;
+  try {
+    // The cast is safe: see above.
+    const desk = await askInChat({ swarm, isOwn: true } as ChatSwarm, chat);
+    await noted.promise;
+    desk.close();
+    expect(done).toEqual(['shown', expect.stringContaining('stays unanswered')]);
+  } finally {
+    if (before === undefined) delete process.env['GOONDAN_RUN'];
+    else process.env['GOONDAN_RUN'] = before;
+  }
 });

@@ -1,5 +1,6 @@
 /** The desk of a chat: asks questions between the lines of the conversation. */
 import type { QuestionSummary } from '@goondan/runtime';
+import { isBelowSwarm } from '@goondan/runtime/internal';
 import { createColors } from '../colors.ts';
 import { QuestionDesk } from '../question/question-desk.ts';
 import { questionHead, questionLines } from '../question/describe-question.ts';
@@ -30,7 +31,8 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Ques
     concerns: (question) => isOwn || chat.isAbout(question),
     ask: async (question, signal) => {
       chat.screen.print(linesAbout(question));
-      const answer = await askQuestion(question, chatAsker(chat, signal));
+      // An agent can open a terminal, too.
+      const answer = isBelowSwarm() ? undefined : await askQuestion(question, chatAsker(chat, signal));
       if (answer === undefined && !signal.aborted) chat.note(describeLeft(question));
       return answer;
     },

@@ -118,3 +118,27 @@ test('a desk without a person says whether a tool call or a change waits or is d
     'A change of the bundle needs an answer, but no person can be asked, so it is denied:\nchange ',
   );
 });
+
+test('N-04 a desk that an agent started asks nobody, even at a terminal', async () => {
+  const before = process.env['GOONDAN_RUN'];
+  process.env['GOONDAN_RUN'] = 'run-1';
+  try {
+    let text = '';
+    const terminal = openTerminal({
+      stdout: { write: () => undefined },
+      stderr: { write: (line) => void (text += line) },
+      env: { NO_COLOR: '1' },
+    });
+    // The cast is safe: a desk without a person uses only these members of the swarm.
+    const swarm = {
+      questions: async () => [call('open', {})],
+      watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
+    } as unknown as Swarm;
+    await withDesk({ swarm, options: [], isAlone: true }, { ...terminal, canAsk: true }, settle);
+    expect(text).toContain('Answer from another terminal: `gdn approve open` or `gdn deny open`');
+    expect(text).not.toContain('Let it run?');
+  } finally {
+    if (before === undefined) delete process.env['GOONDAN_RUN'];
+    else process.env['GOONDAN_RUN'] = before;
+  }
+});

@@ -1,7 +1,9 @@
 /**
- * The desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
+ * The desk for a single turn. At a terminal it asks the person; elsewhere, and below an agent, it prints how to answer, or
+ * denies.
  */
 import type { Acceptance, QuestionSummary, Swarm } from '@goondan/runtime';
+import { isBelowSwarm } from '@goondan/runtime/internal';
 import type { Terminal } from '../terminal.ts';
 import type { TakeInterrupt } from '../with-interrupt.ts';
 import { QuestionDesk } from './question-desk.ts';
@@ -44,7 +46,8 @@ export async function withDesk<Value>(
     concerns: ({ traceId, agent, instanceKey }) =>
       isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey),
     async ask(question, signal) {
-      if (terminal.canAsk) return askPerson(question, signal, place, terminal);
+      // An agent can open a terminal, too.
+      if (terminal.canAsk && !isBelowSwarm()) return askPerson(question, signal, place, terminal);
       return refusal === undefined ? tellWhere(question, place, terminal) : refuse(question, refusal, terminal);
     },
     tell: (text) => terminal.printError(`${text}\n`),
