@@ -42,7 +42,7 @@ export function isGrant({ answer }: QuestionRecord): boolean {
 /** Returns true if the grant `record` allows a call of its conversation that a question is about. */
 export function allows(
   record: QuestionRecord,
-  asked: Pick<QuestionRecord, 'kind' | 'toolName' | 'fingerprint' | 'askedBy' | 'digest'>,
+  asked: Pick<QuestionRecord, 'kind' | 'toolName' | 'fingerprint' | 'askedBy' | 'digest' | 'root'>,
 ): boolean {
   const isSameTool =
     asked.kind === 'call' &&
@@ -52,11 +52,18 @@ export function allows(
     record.toolName === asked.toolName &&
     record.fingerprint === asked.fingerprint &&
     isSameJson(record.askedBy ?? null, asked.askedBy ?? null);
-  if (!isSameTool) return false;
+  if (!isSameTool || !isOfGiver(record, asked.root)) return false;
   if (record.answer?.always === 'tool') return true;
   // The person may have allowed other arguments than those that were asked about.
   const { args } = record.answer ?? {};
   return asked.digest === (args === undefined ? record.digest : digestJson(args));
+}
+
+/** Returns false if a client of a connection gave the grant, and did not begin the turn that asks now. */
+function isOfGiver({ root: own, answer }: QuestionRecord, root: QuestionRecord['root']): boolean {
+  // Only the answers of a connection end with its name.
+  if (own === undefined || answer?.by?.endsWith(`@${own.connection}`) !== true) return true;
+  return own.connection === root?.connection && isSameJson(own.auth ?? null, root.auth ?? null);
 }
 
 /** Returns a grant for people; `undefined` if the record is none. */

@@ -51,7 +51,7 @@ export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | Fr
     instanceKey: at.instanceKey,
     eventId: during.id,
     traceId: during.traceId,
-    ...rootIn(asked),
+    ...defined({ root: rootIn(asked) }),
     key,
     toolCallId,
     toolName,
@@ -67,11 +67,12 @@ export function newRecord(asked: AskedQuestion, id: string): QuestionRecord | Fr
   };
 }
 
-function rootIn({ during, mask }: AskedQuestion): Pick<QuestionRecord, 'root'> {
+/** Returns the event of a Connection that began the work of this turn, with its `auth`; `undefined` if it began elsewhere. */
+export function rootIn({ during, mask }: Pick<AskedQuestion, 'during' | 'mask'>): QuestionRecord['root'] {
   const root = rootOf(during);
-  if (root === undefined) return {};
+  if (root === undefined) return undefined;
   // Safe: masking an object returns an object.
-  return { root: { ...root, ...(during.auth && { auth: maskJson(during.auth, mask) as JsonObject }) } };
+  return { ...root, ...(during.auth && { auth: maskJson(during.auth, mask) as JsonObject }) };
 }
 
 function findSubjectProblem({ frame: { kind, schema, url, args }, mask }: AskedQuestion): string | undefined {

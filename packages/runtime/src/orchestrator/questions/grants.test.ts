@@ -98,6 +98,29 @@ describe('an answer for always', () => {
     expect(await ask({}, at, 'e2')).toBeDefined();
   });
 
+  test('F-13 N-04 of a client of a connection counts for its own turns only, and that of anybody else for all', async () => {
+    const { questions, said } = await node(memory());
+    const from = (client: string, name = 'door') =>
+      fakeEvent('go', { source: { kind: 'connector', name }, auth: { client } });
+    const ask = async (event = fakeEvent('go')) => {
+      const asked = frame();
+      questions.ask(at, event, asked);
+      await settle();
+      return said.some((each) => each.type === 'question.ended' && each.callId === asked.callId);
+    };
+    const allow = async (by: string) => {
+      const id = questions.pending().at(-1)?.id ?? '';
+      await questions.answer({ id, decision: 'approved', by, always: 'tool' });
+    };
+    expect(await ask(from('bob'))).toBe(false);
+    await allow('bob@door');
+    expect(await ask(from('bob'))).toBe(true);
+    expect([await ask(from('ann')), await ask(from('bob', 'other')), await ask()]).toEqual([false, false, false]);
+    await ask(from('ann'));
+    await allow('operator');
+    expect([await ask(from('ann')), await ask(from('bob', 'other')), await ask()]).toEqual([true, true, true]);
+  });
+
   test('F-13 for arguments is valid for exactly these, or for those that the person edited', async () => {
     const { ask, allow, questions } = await node(memory());
     const id = await allow('arguments');

@@ -5,7 +5,8 @@
  * 1. A grant answers a question only if all of these are the same: the conversation, the asking extension, the tool, its
  *    fingerprint, and, unless it is for the whole tool, the arguments. It also answers those that are open when it is given.
  * 2. A grant that was revoked answers no question that is asked afterwards, at any node.
- * 3. The grants of a conversation are removed before the conversation is, so that a crash leaves none to the next one.
+ * 3. A client of a connection may answer only questions of its own turns. So its grant answers only those, too.
+ * 4. The grants of a conversation are removed before the conversation is, so that a crash leaves none to the next one.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
@@ -21,7 +22,7 @@ import {
 import { questionDigest } from '../../questions/question-digest.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
 import { isSameAddress } from '../address/address-key.ts';
-import type { AskFrame } from './asked-question.ts';
+import { type AskFrame, rootIn } from './asked-question.ts';
 import type { QuestionBook } from './question-book.ts';
 import type { QuestionVoice } from './question-voice.ts';
 import type { QuestionsDeps } from './questions-deps.ts';
@@ -29,7 +30,7 @@ import type { QuestionsDeps } from './questions-deps.ts';
 export class Grants {
   constructor(
     private readonly book: QuestionBook,
-    private readonly deps: Pick<QuestionsDeps, 'store' | 'nodes'>,
+    private readonly deps: Pick<QuestionsDeps, 'store' | 'nodes' | 'maskFor'>,
     private readonly voice: QuestionVoice,
   ) {}
 
@@ -57,7 +58,8 @@ export class Grants {
 
   /** Answers a question with a grant. Returns false if there is none. `again` asks once more without the one that was tried. */
   use(at: AgentAddress, during: AgentEvent, frame: AskFrame, again: () => void): boolean {
-    const asked = { ...frame, digest: questionDigest(frame) };
+    const root = rootIn({ during, mask: this.deps.maskFor(at.agentName) });
+    const asked = { ...frame, digest: questionDigest(frame), ...(root && { root }) };
     const grant = this.book.of(at).find(({ stage, record }) => stage === 'answered' && allows(record, asked))?.record;
     if (grant === undefined) return false;
     const answer = () => this.voice.granted(at, during, frame.callId, grant);
