@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import {
   chmodSync,
+  chownSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -38,6 +39,28 @@ describe('the file of a sign-in', () => {
     } finally {
       process.umask(before);
     }
+  });
+
+  test('N-01 is a file: a pipe in its place is refused at once', async () => {
+    const { place } = await written();
+    rmSync(place.path);
+    Bun.spawnSync(['mkfifo', '-m', '600', place.path]);
+    expect(() => new SignInFile(place).read()).toThrow('it is no file');
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('N-01 of another user is refused', async () => {
+    const file = await written();
+    chownSync(file.place.path, 65_534, 65_534);
+    expect(() => file.read()).toThrow('it belongs to another user');
+  });
+
+  test('N-01 is written, whatever is in the place of its draft, and a link there is not followed', async () => {
+    const file = await written();
+    const elsewhere = join(root, 'elsewhere');
+    writeFileSync(elsewhere, 'mine');
+    symlinkSync(elsewhere, `${file.place.path}.next`);
+    await file.lock(async () => file.write({ ...signIn, receivedAt: 7 }));
+    expect([file.read().receivedAt, readFileSync(elsewhere, 'utf8')]).toEqual([7, 'mine']);
   });
 
   test('N-01 belongs to one address and one bundle', async () => {

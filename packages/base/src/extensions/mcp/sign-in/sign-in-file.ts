@@ -1,7 +1,7 @@
 /**
  * The file with the sign-in of one server: its tokens, and the client that was registered for them.
  *
- * 1. The file has mode 0600, in a folder with mode 0700. A file that other users could read is not used.
+ * 1. The file has mode 0600, in a folder with mode 0700. A file that other users own or could read is not used.
  * 2. It is replaced as a whole, so a reader never sees a part of it.
  * 3. It belongs to one address of one server in one bundle: its name is a hash of them, and it repeats them. Another server
  *    never gets these tokens.
@@ -20,7 +20,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -54,7 +54,7 @@ export interface Demand {
 
 const VERSION = 1;
 const MOST_BYTES = 1_000_000;
-const { O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /** Returns the place of the sign-in of a server, below the state root of the process. */
 export function signInPlace(url: string, bundle: string, environment: Environment): SignInPlace {
@@ -81,10 +81,12 @@ export class SignInFile {
     const draft = `${path}.next`;
     try {
       this.#makeFolder();
-      const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+      // A process that was killed can have left one.
+      rmSync(draft, { force: true, recursive: true });
+      const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600);
       try {
         fchmodSync(descriptor, 0o600);
-        writeSync(descriptor, `${JSON.stringify({ version: VERSION, url, bundle, ...signIn })}\n`);
+        writeFileSync(descriptor, `${JSON.stringify({ version: VERSION, url, bundle, ...signIn })}\n`);
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);
@@ -123,13 +125,17 @@ export class SignInFile {
   #readText(): string | undefined {
     let descriptor: number;
     try {
-      descriptor = openSync(this.place.path, O_RDONLY | O_NOFOLLOW);
+      // Without O_NONBLOCK, a pipe would block the process until somebody writes into it.
+      descriptor = openSync(this.place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw this.#unusable(`it cannot be read (${codeOf(error)})`);
     }
     try {
-      const { mode, size } = fstatSync(descriptor);
+      const found = fstatSync(descriptor);
+      const { mode, size, uid } = found;
+      if (!found.isFile()) throw this.#unusable('it is no file');
+      if (uid !== (process.getuid?.() ?? uid)) throw this.#unusable('it belongs to another user');
       if ((mode & 0o077) !== 0) throw this.#unusable(`other users could read it: its mode is ${modeText(mode)}`);
       if (size > MOST_BYTES) throw this.#unusable(`it is larger than ${MOST_BYTES} bytes`);
       return readFileSync(descriptor, 'utf8');
