@@ -199,6 +199,26 @@ describe('gdn mcp approve', () => {
     expect(exitCode).toBe(3);
     expect(existsSync(join(folder, '.mcp.lock.json'))).toBe(false);
   });
+
+  test('N-04 an agent can list the tools, and approve none', async () => {
+    const asAgent = (...tools: string[]) =>
+      place.runProcessWith(
+        { env: { GOONDAN_RUN: 'run-1' } },
+        'mcp',
+        'approve',
+        'files',
+        ...tools,
+        '--bundle',
+        'bundle',
+      );
+    expect(await asAgent()).toMatchObject({ exitCode: 0 });
+    for (const tools of ['look', '--all']) {
+      expect(await asAgent(tools)).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining('E_APPROVAL_BELOW_AGENT: `gdn mcp approve` was started by an agent.'),
+      });
+    }
+  });
 });
 
 describe('gdn mcp test', () => {

@@ -253,14 +253,16 @@ async function approveTools(
   name: string,
   tools: readonly string[],
 ): Promise<Result> {
-  const [{ readBundle }, { placeOfSwarm }, work] = await Promise.all([
+  const [{ readBundle }, { placeOfSwarm }, work, { refuseAgents }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../swarm/reach-swarm.ts'),
     import('../mcp/approve-tools.ts'),
+    import('../question/refuse-agents.ts'),
   ]);
+  const isQuestion = tools.length === 0 && options.all !== true;
+  if (!isQuestion) refuseAgents('mcp approve');
   const { folder } = await readBundle(bundleFolder(undefined, options));
   const withheld = await work.findWithheld(await placeOfSwarm(options), folder, name);
-  const isQuestion = tools.length === 0 && options.all !== true;
   const { file, approved } = isQuestion
     ? { file: undefined, approved: [] }
     : await work.approveTools(folder, name, withheld, tools);

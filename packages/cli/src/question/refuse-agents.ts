@@ -4,11 +4,14 @@ import { isBelowSwarm } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 /**
- * Throws if an agent started this command, because only people may answer questions, and undo or discard changes.
+ * Throws if an agent started this command, because only people may answer questions, undo or discard changes, and
+ * approve tools that have changed.
  * **Errors** — `E_APPROVAL_BELOW_AGENT`.
  */
-export function refuseAgents(command: 'approve' | 'deny' | 'answer' | 'changes undo' | 'changes discard'): void {
+export function refuseAgents(
+  command: 'approve' | 'deny' | 'answer' | 'changes undo' | 'changes discard' | 'mcp approve',
+): void {
   if (!isBelowSwarm()) return;
-  const message = `\`gdn ${command}\` was started by an agent. Only a person may ${command.startsWith('changes') ? 'do this' : 'answer'}.`;
+  const message = `\`gdn ${command}\` was started by an agent. Only a person may ${command.includes(' ') ? 'do this' : 'answer'}.`;
   throw new GoondanError('E_APPROVAL_BELOW_AGENT', message);
 }
