@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import type { JsonObject } from '@goondan/types';
 import { maskJson, maskSecrets } from '../log/mask-secrets.ts';
 import { applyEdit } from './apply-edit.ts';
 
@@ -24,6 +25,39 @@ test.each([
   expect(() => applyEdit(real, seen, edited)).toThrow(
     expect.objectContaining({ code: 'E_QUESTION_REPLY', message: expect.stringContaining(path) }),
   );
+});
+
+const hosts = {
+  hosts: ['a', 'b', 'c'].map((host) => ({ host, token: `${secret}-${host}` })),
+  keys: [secret, `${secret}-2`],
+};
+const shownHosts = maskJson(
+  hosts,
+  maskSecrets([...hosts.hosts.map(({ token }) => token), ...hosts.keys]),
+) as typeof hosts;
+const [a, b, c] = shownHosts.hosts;
+
+test.each([
+  ['the first item was removed', { hosts: [b, c] }, 'hosts.0.token'],
+  ['items were swapped', { hosts: [b, a, c] }, 'hosts.0.token'],
+  ['an item was put first', { hosts: [{ host: 'd' }, a, b, c] }, 'hosts.1.token'],
+  ['one of two items that look the same was removed', { keys: shownHosts.keys.slice(1) }, 'keys.0'],
+])('F-13 no item of a list gets the secret of another one: %s', (_, edited, path) => {
+  expect(a?.token).toBe(b?.token ?? '');
+  // Safe: the edit is JSON.
+  expect(() => applyEdit(hosts, shownHosts, edited as JsonObject)).toThrow(
+    expect.objectContaining({ code: 'E_QUESTION_REPLY', message: expect.stringContaining(path) }),
+  );
+});
+
+test('F-13 the items of a list that stayed at their places keep their secrets', () => {
+  const [realA, realB, realC] = hosts.hosts;
+  // Safe: the edits are JSON.
+  const edit = (...list: unknown[]) => applyEdit(hosts, shownHosts, { hosts: list } as JsonObject)['hosts'] as unknown;
+  expect(edit(a, b)).toEqual([realA, realB]);
+  expect(edit(a, b, c, { host: 'd' })).toEqual([realA, realB, realC, { host: 'd' }]);
+  expect(edit(a, { ...b, host: 'x' }, c)).toEqual([realA, { ...realB, host: 'x' }, realC]);
+  expect(applyEdit(hosts, shownHosts, { keys: shownHosts.keys })).toEqual({ keys: hosts.keys });
 });
 
 test('a masked name of a field gets its real name back', () => {

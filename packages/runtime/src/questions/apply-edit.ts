@@ -3,6 +3,7 @@
  * still the masked text, at its place, gets its real value back. Nothing else is merged. Pure.
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+import { canonicalJson } from '../json/canonical-json.ts';
 import { isPlainObject } from '../json/copy-json.ts';
 
 /**
@@ -12,6 +13,7 @@ import { isPlainObject } from '../json/copy-json.ts';
 export function applyEdit(real: JsonObject, seen: JsonObject, edited: JsonObject): JsonObject {
   const masked = new Set<JsonValue>();
   collectMasked(real, seen, masked);
+  if (masked.size === 0) return edited;
   // Safe: an edited object stays an object.
   return restore(real, seen, edited, { masked, path: [] }) as JsonObject;
 }
@@ -43,8 +45,11 @@ function restore(
 ): JsonValue {
   const inside = (name: string) => ({ masked, path: [...path, name] });
   if (Array.isArray(edited)) {
-    const [reals, seens] = [real, seen].map((each) => (Array.isArray(each) ? each : []));
-    return edited.map((item, at) => restore(reals?.[at], seens?.[at], item, inside(String(at))));
+    const [reals = [], seens = []] = [real, seen].map((each) => (Array.isArray(each) ? each : []));
+    const isInPlace = placesOf(seens, edited);
+    return edited.map((item, at) =>
+      restore(isInPlace(item, at) ? reals[at] : undefined, seens[at], item, inside(String(at))),
+    );
   }
   if (isPlainObject(edited)) {
     const [reals, seens] = [real, seen].map((each) => (isPlainObject(each) ? each : {}));
@@ -58,6 +63,22 @@ function restore(
   if (!masked.has(edited)) return edited;
   if (real !== undefined && seen === edited) return real;
   throw moved(path);
+}
+
+/**
+ * Returns a function that tells whether an item of an edited list is the one that was shown at its place. All secrets look
+ * the same when they are masked, so an item that moved would get the secret of another one.
+ */
+function placesOf(seen: readonly JsonValue[], edited: readonly JsonValue[]) {
+  const texts = seen.map((item) => canonicalJson(item));
+  const counts = Map.groupBy(texts, (text) => text);
+  return (item: JsonValue, at: number): boolean => {
+    const text = canonicalJson(item);
+    const isSame = texts[at] === text;
+    const others = (counts.get(text)?.length ?? 0) - (isSame ? 1 : 0);
+    // In a list of the same length, an item that was nowhere else was edited at its place.
+    return seen.length === edited.length ? isSame || others === 0 : isSame && others === 0;
+  };
 }
 
 /** Returns the real name of a field, whose shown name may be masked. */
