@@ -383,7 +383,7 @@ export class Chat {
     const isWarned = this.deps.clock.elapsed() - this.#warnedAt < AGAIN_MS;
     return {
       lines: [
-        ...(this.#turn?.view.live() ?? []),
+        ...(this.#turn?.view.live(this.#question.label !== undefined) ?? []),
         ...this.#forTurn.map(({ input }) => line(`now: ${shorten(input, LONGEST_QUEUED)}`, 'dim')),
         ...[...this.#earlier.map(({ input }) => input), ...this.#queue].map((text) =>
           line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim'),

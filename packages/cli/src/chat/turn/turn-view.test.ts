@@ -17,7 +17,7 @@ function watch() {
   });
   return {
     printed,
-    live: () => view.live().map(textOfLine),
+    live: (isAsking?: boolean) => view.live(isAsking).map(textOfLine),
     wait: (ms: number) => void (now += ms),
     say: (text: string, stepIndex = 0) => view.hear(delta({ type: 'text', text, ...step(stepIndex) })),
     think: (text: string) => view.hear(delta({ type: 'reasoning', text, ...step(0) })),
@@ -53,6 +53,12 @@ describe('a turn', () => {
     say('Sunny.', 1);
     end(answer('Sunny.'));
     expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '']);
+  });
+
+  test('F-13 the status line says that Ctrl-C leaves an open question', () => {
+    const { live } = watch();
+    expect(live(true)).toEqual(['host · 0 s · Ctrl-C leaves the question open']);
+    expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
   });
 
   test('Y-07 the status line has the limit that a model call waits for, until the wait is over', () => {

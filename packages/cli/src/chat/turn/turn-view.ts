@@ -58,10 +58,10 @@ export class TurnView {
     this.#isCancelling = true;
   }
 
-  live(): Line[] {
+  live(isAsking = false): Line[] {
     const now = this.deps.now();
     const said = this.#text.rest === '' ? this.#thoughtLine() : [line(this.#text.rest)];
-    return [...said, ...this.#calls.live(now), this.#statusLine(now)];
+    return [...said, ...this.#calls.live(now), this.#statusLine(now, isAsking)];
   }
 
   /** Shows the final result. */
@@ -126,8 +126,9 @@ export class TurnView {
     return thought === '' ? [] : [line(thought, 'dim')];
   }
 
-  #statusLine(now: number): Line {
-    const what = this.#isCancelling ? 'is being cancelled; Ctrl-C again leaves' : 'Ctrl-C cancels';
+  #statusLine(now: number, isAsking: boolean): Line {
+    const key = isAsking ? 'Ctrl-C leaves the question open' : 'Ctrl-C cancels';
+    const what = this.#isCancelling ? 'is being cancelled; Ctrl-C again leaves' : key;
     const parts = [this.deps.agent, formatElapsed(now - this.#startedAt), this.#waits.describe(), what];
     return [span(parts.filter((part) => part !== undefined).join(' · '), 'dim')];
   }
