@@ -190,6 +190,13 @@ describe('in a running swarm', () => {
       'E_USAGE: --args: This is not JSON: unexpected "what }", at line 1, column 3.',
       2,
     ]);
+    for (const [command, flag, value] of [
+      ['approve', '--always', 'tool'],
+      ['deny', '--reason', 'no'],
+    ] as const) {
+      const { stderr, exitCode } = await gdn(command, flag, value);
+      expect([stderr.split('\n')[0], exitCode]).toEqual([`E_USAGE: \`${flag}\` needs the id of a question.`, 2]);
+    }
     expect(await gdn('approve', id, '--args', '{ "what": "a jug" }')).toEqual({
       stdout: 'Approved: it runs with your arguments.\n',
       ...quiet,

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { GoondanError } from '@goondan/types';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { AnswerOptions, ApproveOptions, DenyOptions } from '../question/give-answer.ts';
 import { stopSignals } from '../stop-signals.ts';
@@ -44,10 +45,22 @@ function addApprove(program: GdnCommand): void {
     )
     .runs((options: ApproveOptions, terminal, id?: string) =>
       withInterrupt(async (signal): Promise<Result> => {
-        if (id === undefined) return (await importList()).listQuestions(options, terminal, signal);
+        if (id === undefined) {
+          refuseAnswer('approve', { ...options }, ['always', 'edit', 'args', 'note']);
+          return (await importList()).listQuestions(options, terminal, signal);
+        }
         return (await importAnswer('approve')).approveQuestion(id, options, terminal, signal);
       }, stopSignals),
     );
+}
+
+/** An answer without the id of its question would be dropped. **Errors** — `E_USAGE`. */
+function refuseAnswer(command: string, options: Readonly<Record<string, unknown>>, flags: readonly string[]): void {
+  const flag = flags.find((each) => options[each] !== undefined);
+  if (flag === undefined) return;
+  throw new GoondanError('E_USAGE', `\`--${flag}\` needs the id of a question.`, {
+    suggestion: `\`gdn ${command}\` lists the questions with their ids.`,
+  });
 }
 
 function addDeny(program: GdnCommand): void {
@@ -68,7 +81,10 @@ function addDeny(program: GdnCommand): void {
     .examples('gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
     .runs((options: DenyOptions, terminal, id?: string) =>
       withInterrupt(async (signal): Promise<Result> => {
-        if (id === undefined) return (await importList()).listQuestions(options, terminal, signal);
+        if (id === undefined) {
+          refuseAnswer('deny', { ...options }, ['reason']);
+          return (await importList()).listQuestions(options, terminal, signal);
+        }
         return (await importAnswer('deny')).denyQuestion(id, options, signal);
       }, stopSignals),
     );
