@@ -4,6 +4,7 @@ import { maskJson, maskSecrets } from '../log/mask-secrets.ts';
 import { applyEdit } from './apply-edit.ts';
 
 const secret = 'hunter2-hunter2';
+const other = 'swordfish-swordfish';
 const real = { url: 'https://a.b', token: secret, list: [secret, 'b'], deep: { auth: `Bearer ${secret}` }, n: 1 };
 const mask = maskSecrets([secret]);
 const seen = maskJson(real, mask) as typeof real;
@@ -65,6 +66,10 @@ test('a masked name of a field gets its real name back', () => {
   const shown = maskJson(named, mask) as typeof named;
   expect(Object.keys(shown)).not.toContain(secret);
   expect(applyEdit(named, shown, { ...shown, other: 3 })).toEqual({ [secret]: 1, other: 3 });
-  const both = { [secret]: 1, [secret.toUpperCase()]: 2 };
+  const both = { [secret]: 1, [`${secret}-${secret}`]: 2 };
   expect(applyEdit(both, both, both)).toEqual(both);
+  // Two names that look alike cannot be told apart.
+  const alike = { [secret]: 1, [other]: 2 };
+  const masked = maskJson(alike, maskSecrets([secret, other])) as typeof alike;
+  expect(() => applyEdit(alike, masked, masked)).toThrow(expect.objectContaining({ code: 'E_QUESTION_REPLY' }));
 });

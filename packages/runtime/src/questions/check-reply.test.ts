@@ -25,6 +25,9 @@ const form = {
       yes: { type: 'boolean' },
       day: { type: 'string', format: 'date' },
       time: { type: 'string', format: 'date-time' },
+      flag: { type: 'string', maxLength: 1 },
+      // A name that every object inherits.
+      constructor: { type: 'string' },
     },
     required: ['mail'],
   },
@@ -76,6 +79,9 @@ describe('an answer to a question', () => {
     const masked = { ...call, args: { command: '**' } };
     expect(problem(masked, { args: { command: '**', count: 1 } })).toBeUndefined();
     expect(problem(masked, { args: { command: '*' } })).toContain('command must NOT have fewer');
+    // Names that fit a pattern may be allowed, so nothing is said about unknown ones.
+    const open = { ...masked, schema: { ...schema, patternProperties: { '^x-': {} } } };
+    expect(problem(open, { args: { command: '**', 'x-1': 1 } })).toBeUndefined();
     // This pattern would take longer than the universe.
     expect(problem(call, { args: { command: `${'a'.repeat(60)}!` } })).toBeUndefined();
   });
@@ -88,7 +94,12 @@ describe('an answer to a question', () => {
     [{ mail: 'a@b.c', size: 'm' }, 'size must be one of "s", "l"'],
     [{ mail: 'a@b.c', extras: ['a', 'b'] }, 'extras must have 1 choices or less'],
     [{ mail: 'a@b.c', extras: ['c'] }, 'extras must be a list of "a", "b"'],
+    [{ mail: 'a@b.c', extras: ['a', 'a'] }, 'extras must not have the same choice twice'],
+    [{ mail: 'a@b.c', count: 1 }, undefined],
     [{ mail: 'a@b.c', count: 0 }, 'count must be 1 or more'],
+    [{ mail: 'a@b.c', count: Infinity }, 'count must be a number'],
+    [{ mail: 'a@b.c', flag: '👍' }, undefined],
+    [{ mail: 'a@b.c', flag: 'ab' }, 'flag must have 1 characters or less'],
     [{ mail: 'a@b.c', count: 1.5 }, 'count must be a whole number'],
     [{ mail: 'a@b.c', yes: 'yes' }, 'yes must be true or false'],
     [{ mail: 'a@b.c', day: '2028-02-29', time: '2026-12-31T23:59:60+01:00' }, undefined],
@@ -105,7 +116,10 @@ describe('an answer to a question', () => {
 
   test('to a form needs its content, unless it is declined', () => {
     expect(problem(form, {})).toContain('content has the filled form, and is missing');
+    const long = { mail: `${'x'.repeat(64_000)}@b.c` };
+    expect(problem(form, { content: long })).toContain('content has more than 64000 bytes');
     expect(problem(form, { decision: 'denied' })).toBeUndefined();
+    expect(problem(form, { decision: 'denied', content: {} })).toContain('only an answered form has content');
     expect(problem({ ...form, kind: 'page' }, {})).toBeUndefined();
     expect(problem({ ...form, kind: 'page' }, { always: 'tool' })).toContain('can always be allowed');
   });

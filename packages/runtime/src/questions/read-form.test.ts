@@ -48,6 +48,10 @@ test.each<[unknown, string]>([
     'the field "a" of its form is a list',
   ],
   [
+    { type: 'object', properties: { a: { type: 'string', enum: Array.from({ length: 501 }, (_, n) => `${n}`) } } },
+    'the field "a" of its form has choices that',
+  ],
+  [
     {
       type: 'object',
       properties: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`f${n}`, { type: 'boolean' }])),
@@ -69,7 +73,10 @@ test.each([
   ['http://[::1]:1/', undefined],
   ['http://example.com/', 'must begin with https:'],
   ['javascript:alert(1)', 'must begin with https:'],
+  ['http://localhost.example.com/', 'must begin with https:'],
+  ['http://127.0.0.1.example.com/', 'must begin with https:'],
   ['https://ann:secret@example.com/', 'contains a name or a password'],
+  ['https://:secret@example.com/', 'contains a name or a password'],
   ['example.com', 'is not valid'],
   [`https://example.com/${'x'.repeat(8_000)}`, 'more than 8000 characters'],
 ])('the address of a page is checked: %.40s', (url, problem) => {
