@@ -121,6 +121,29 @@ describe('an answer for always', () => {
     expect([await ask(from('ann')), await ask(from('bob', 'other')), await ask()]).toEqual([true, true, true]);
   });
 
+  test('F-13 about a tool without a fingerprint answers nothing: nobody knows whether it is the same tool', async () => {
+    const { ask, allow } = await node(memory());
+    const unknown = { fingerprint: undefined as never };
+    await allow('tool', unknown);
+    expect(await ask(unknown, at, 'e2')).toBeUndefined();
+  });
+
+  test('F-13 stays if it cannot be removed from disk, and can be revoked again', async () => {
+    const disk = memory();
+    let isGone = false;
+    const remove = (id: string) => (isGone ? Promise.reject(new Error('the disk is gone')) : disk.remove(id));
+    const { allow, questions } = await node({ ...disk, remove });
+    const id = await allow('tool');
+    isGone = true;
+    expect(await rejectionOf(questions.grants.revoke({ id, by: 'bob' }))).toMatchObject({
+      message: 'the disk is gone',
+    });
+    expect(questions.grants.list()).toMatchObject([{ id }]);
+    isGone = false;
+    await questions.grants.revoke({ id, by: 'bob' });
+    expect(questions.grants.list()).toEqual([]);
+  });
+
   test('F-13 for arguments is valid for exactly these, or for those that the person edited', async () => {
     const { ask, allow, questions } = await node(memory());
     const id = await allow('arguments');
@@ -175,8 +198,10 @@ describe('an answer for always', () => {
     expect(await a.ask({}, at, 'e3')).toMatchObject({ grant: id });
     // A node that hears nothing of changes.
     const deaf = await node({ ...store, onChange: () => () => undefined }, () => owner === 'deaf');
-    owner = 'deaf';
     await b.questions.grants.revoke({ id, by: 'bob' });
+    // The owner of the conversation hears of it.
+    expect(a.questions.grants.list()).toEqual([]);
+    owner = 'deaf';
     expect(deaf.questions.grants.list()).toHaveLength(1);
     expect(await deaf.ask({}, at, 'e4')).toBeUndefined();
     expect([a, b, deaf].map(({ questions }) => questions.grants.list())).toEqual([[], [], []]);

@@ -4,11 +4,13 @@ import type { QuestionNotice } from '../../control/swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
+import { fakeQuestion } from '../../testing/fake-control.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { type ManualClock, manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { QuestionReply } from '../../questions/check-reply.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
+import { EndedQuestions } from './ended-questions.ts';
 import { questionLimits, Questions } from './questions.ts';
 import { type AskFrame, LONGEST_ARGUMENTS } from './asked-question.ts';
 
@@ -332,6 +334,20 @@ describe('a frame of a process', () => {
     expect(endOf('c2')).toBeUndefined();
   });
 
+  test('N-04 has its secrets masked in forms, in schemas of tools and in the identity of a client', async () => {
+    const { questions, disk, told, ask } = open();
+    const schema = { type: 'object', properties: { a: { type: 'string', title: 'hunter2-hunter2' } } };
+    const source = { kind: 'connector', name: 'web' } as const;
+    const during = fakeEvent('go', { id: 'e2', source, auth: { client: 'hunter2-hunter2' } });
+    await ask('c1', { kind: 'form', args: {}, schema }, { during });
+    await ask('c2', { schema });
+    // A schema that nobody can read is left out.
+    await ask('c3', { key: 'k3', schema: { ...schema, description: 'x'.repeat(64_000) } });
+    expect(questions.pending().map(({ schema: shown }) => shown !== undefined)).toEqual([true, true, false]);
+    expect(questions.pending()[0]?.root).toEqual({ connection: 'web', eventId: 'e2', auth: { client: '***' } });
+    expect(JSON.stringify([disk.records, told])).not.toContain('hunter2-hunter2');
+  });
+
   test('outside of a turn, or with too many arguments, is rejected', async () => {
     const { questions, ask, endOf } = open();
     questions.ask(at, undefined, frame('c0'));
@@ -514,6 +530,32 @@ describe('an answer', () => {
     });
     const forbidden = await rejectionOf(questions.answer({ id: three, ...approved }, () => false));
     expect(forbidden).toMatchObject({ code: 'E_QUESTION_FORBIDDEN' });
+  });
+
+  test('F-13 with edited arguments reaches its turn with the arguments that the person saw', async () => {
+    const { questions, ask, endOf } = open();
+    await ask('c1', { args: { token: 'hunter2-hunter2' } });
+    const args = { token: '***', more: 1 };
+    await questions.answer({ id: questions.pending()[0]?.id ?? '', ...approved, args });
+    expect(endOf('c1')).toMatchObject({ answer: { args, seen: { token: '***' } } });
+  });
+
+  test('Y-04 about a budget is also given to the other open questions about the same raise', async () => {
+    const { questions, ask, endOf } = open();
+    const budget = { kind: 'budget', args: { to: 4 } } as const;
+    await ask('c1', budget);
+    await ask('c2', budget, { at: other });
+    await ask('c3', { ...budget, args: { to: 8 } }, { at: other });
+    await questions.answer({ id: questions.pending()[0]?.id ?? '', ...approved });
+    await settle();
+    expect([endOf('c2'), endOf('c3')]).toMatchObject([{ answer: { decision: 'approved', by: 'ann' } }, undefined]);
+  });
+
+  test('N-01 to one of very many ended questions is to an unknown one: only the latest are remembered', () => {
+    const ended = new EndedQuestions();
+    for (let number = 0; number <= 1_024; number += 1)
+      ended.add({ ...fakeQuestion, id: `q${number}` }, { how: 'expired' });
+    expect([ended.get('q0'), ended.get('q1')?.ended]).toEqual([undefined, { how: 'expired' }]);
   });
 
   test('N-04 to a form reaches its turn with the content, and is not shown to those who watch', async () => {
