@@ -84,6 +84,8 @@ describe('questions that are answered while no swarm runs', () => {
     const full = Array.from({ length: 64 }, (_, n) => asked(`g${n}`, { answer: given }));
     const { answer, grants, revoke } = await open(...full, asked('a'), asked('b', { instanceKey: 'two' }));
     expect(await rejectionOf(answer({ id: 'a', ...yes, always: 'tool' }))).toMatchObject({ code: 'E_QUESTION_REPLY' });
+    // A question that waits is no answer for always, and stays.
+    expect(await rejectionOf(revoke({ id: 'a', by: 'ann' }))).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
     await revoke({ id: 'g0', by: 'ann' });
     expect(await rejectionOf(revoke({ id: 'g0', by: 'ann' }))).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
     await answer({ id: 'a', ...yes, always: 'tool' });

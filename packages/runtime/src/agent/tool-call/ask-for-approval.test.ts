@@ -312,6 +312,24 @@ describe('asking for approval of a tool call', () => {
 });
 
 describe('a turn that was interrupted', () => {
+  test('F-13 has its call on disk before anybody is asked, and the answer before it is removed', async () => {
+    const inner = memoryStore();
+    let written = '';
+    const store: ConversationStore = {
+      ...inner,
+      append: (...args) => ((written += JSON.stringify(args)), inner.append(...args)),
+    };
+    const seen: boolean[] = [];
+    const person = fakeApprover(() => (seen.push(written.includes('call_1/approval/0')), approved));
+    const approver: FakeApprover = {
+      ...person,
+      taken: (id) => (seen.push(written.includes('"by":"ann"')), person.taken(id)),
+    };
+    const { agent } = await start({ store, approver, extensions: [askThen()] });
+    await agent.say('go');
+    expect([seen, person.given.size]).toEqual([[true, true], 0]);
+  });
+
   const pathing = (path: string) =>
     asking((ctx) => {
       ctx.args = { path };
@@ -465,6 +483,25 @@ describe('arguments that a person edited', () => {
     expect(text).toStartWith('code E_QUESTION_REPLY');
     expect(JSON.stringify(await agent.messages())).toContain(JSON.stringify(problem).slice(1, -1));
     expect(runs).toEqual([]);
+  });
+
+  test('F-13 get the secrets back that the person saw masked, and the model and the history do not', async () => {
+    const secret = 'hunter2-hunter2';
+    const knowing = asking((ctx) => {
+      ctx.args = { ...ctx.args, text: secret };
+      return ctx.next();
+    });
+    const naming = extension('naming', ({ events, pipeline }) =>
+      pipeline.register('turn', (ctx) => (events.emit('extension.secrets', [secret]), ctx.next())),
+    );
+    const seen = { path: '/a', text: '***' };
+    const approver = edit({ ...seen, path: '/mine' }, { seen });
+    const { runs, agent } = await start({ approver, extensions: [naming, knowing, askThen()] });
+    await agent.say('go');
+    expect(runs).toEqual([{ path: '/mine', text: secret }]);
+    const [result] = (await agent.messages()).filter(({ data }) => data.role === 'tool');
+    expect(result?.metadata).toMatchObject({ [EDITED]: { args: { path: '/mine', text: '***' } } });
+    expect(JSON.stringify(result)).not.toContain(secret);
   });
 
   test('F-13 replace the earlier answers of people in the call, but not the binding of a rule', async () => {

@@ -20,3 +20,9 @@ describe('the approvals of one tool call', () => {
     expect(() => approvals.check({ path: '/b' })).toThrow(changed);
   });
 });
+
+test('N-04 a question that is asked after the end of its call is withdrawn at once', () => {
+  const approvals = new CallApprovals('file__write');
+  approvals.close();
+  expect(approvals.signal).toMatchObject({ aborted: true, reason: { code: 'E_APPROVAL_DENIED' } });
+});

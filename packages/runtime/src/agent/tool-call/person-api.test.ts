@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonValue, PersonApi, PersonRequest } from '@goondan/types';
-import { fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
+import type { QuestionOutcome } from '../../questions/question-record.ts';
+import { extension, fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -85,6 +86,7 @@ describe('a tool that asks a person', () => {
     [{ reason: 'x', url: 'http://a.b' }, 'its address must begin with https:'],
     [{ reason: 'x', form: { type: 'string' } }, 'its form must have type object'],
     [{ reason: 'x', form, server: '' }, 'server is not a name'],
+    [{ reason: 'x', form, server: 'x'.repeat(201) }, 'server is not a name'],
   ])('asks nobody with a wrong request: %j', async (wrong, problem) => {
     const approver = fakeApprover(() => ({ decision: 'approved' }));
     const errors: unknown[] = [];
@@ -99,18 +101,55 @@ describe('a tool that asks a person', () => {
     expect(approver.questions).toEqual([]);
   });
 
-  test('waits longer than its deadline, and its question ends with the call', async () => {
-    const clock = manualClock();
+  test('N-04 ends its question with the call, and asks nobody afterwards', async () => {
     const approver = silentApprover();
+    const kept: PersonApi[] = [];
+    const late: unknown[] = [];
+    const later = extension('later', ({ pipeline }) =>
+      pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        late.push(await kept[0]?.ask(request).catch((error: unknown) => error));
+        return result;
+      }),
+    );
     const agent = await start(
       asking(async (person) => {
+        kept.push(person);
         void person.ask(request);
         await approver.asked;
       }),
-      { approver, clock },
+      { approver, extensions: [later] },
     );
     await agent.say('go');
     expect((await approver.asked).aborted).toBe(true);
+    expect([late[0], approver.questions.length]).toEqual([expect.objectContaining({ code: 'E_APPROVAL_DENIED' }), 1]);
+  });
+
+  test('N-04 waits longer than its deadline', async () => {
+    const clock = manualClock();
+    const answer = Promise.withResolvers<QuestionOutcome>();
+    const agent = await start(
+      asking(async (person) => ({ output: (await person.ask(request)).outcome })),
+      { approver: fakeApprover(() => answer.promise), clock, policy: { toolTimeoutMs: 1_000, turnTimeoutMs: 5_000 } },
+    );
+    const turn = agent.say('go');
+    for (let hours = 0; hours < 24; hours += 1) await clock.advance(3_600_000);
+    answer.resolve({ decision: 'approved', content: { branch: 'main' } });
+    await clock.advance(10);
+    expect((await turn).text).toBe('answered ');
+  });
+
+  test('N-04 of an extension asks in the name of the extension', async () => {
+    const approver = fakeApprover(() => ({ decision: 'denied' }));
+    const git = extension('git', ({ tools }) =>
+      tools.register({ name: 'person__ask', description: '', parameters: {} }, async ({ person }) => {
+        await person.ask({ ...request, server: 'hub' });
+        return null;
+      }),
+    );
+    const agent = await scriptedAgent({ script, extensions: [git], approver });
+    await agent.say('go');
+    expect(approver.questions).toMatchObject([{ askedBy: { extension: 'git', server: 'hub' } }]);
   });
 
   test('N-04 is asked once: a handler that runs again after a crash gets the recorded answer', async () => {

@@ -20,7 +20,7 @@ test.each([
   expect(toolFingerprint(changed, noSecrets)).not.toBe(base);
 });
 
-test('a new token of a server, or another folder of the bundle, is the same tool', () => {
+test('F-13 a new token of a server, or another folder of the bundle, is the same tool; other code is not', () => {
   const masked = (token: string) => {
     const config = { ...provider.config, token };
     return toolFingerprint({ item, provider: { ...provider, config } }, maskSecrets([token]));
@@ -28,6 +28,7 @@ test('a new token of a server, or another folder of the bundle, is the same tool
   expect(masked('hunter2-hunter2')).toBe(masked('correct-horse-battery'));
   const entry = './a.ts';
   expect(codeOf({ root: '/one/bundle', entry })).toEqual(codeOf({ root: '/two', entry }));
+  expect(codeOf({ entry, digest: 'one' })).not.toEqual(codeOf({ entry, digest: 'two' }));
   expect(codeOf({ root: '/x/node_modules/@goondan/base', entry })).toEqual({ entry, package: '@goondan/base' });
 });
 

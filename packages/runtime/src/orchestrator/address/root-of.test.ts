@@ -20,6 +20,7 @@ const caller = { agentName: 'first', instanceKey: 'k' };
 test('N-04 the root of all work is the event of the Connection, whatever agents send in their frames', () => {
   const root = { connection: 'door', eventId: 'heard-1' };
   expect(rootOf(first)).toEqual(root);
+  expect(rootOf({ ...first, root: { connection: 'other', eventId: 'x' } })).toEqual(root);
   const forged = { root: { connection: 'other', eventId: 'x' }, source: { kind: 'connector', name: 'other' } };
   const second = stampEvent(caller, first, call('request', forged), new Date(0));
   const third = stampEvent(caller, second, call('send', forged), new Date(0));
