@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test';
+import type { ConnectorQuestion, QuestionChange } from '@goondan/types';
+import { AskingSwarm } from '../testing/asking-swarm.ts';
+import { askUntilQuestion, isOfClient } from './turn-questions.ts';
+
+test('N-04 a request gets the questions of its own turn only', async () => {
+  const swarm = new AskingSwarm([{}, {}]);
+  const seam = { ask: swarm.ask, questions: swarm };
+  const own = await askUntilQuestion(seam, { name: 'one', id: 'one', input: 'Pay 1' }, {});
+  const other = await askUntilQuestion(seam, { name: 'two', id: 'two', input: 'Pay 2' }, {});
+  const shown = [own, other].map((each) => ('questions' in each ? each.questions.map(({ id }) => id) : each));
+  expect(shown).toEqual([['q1'], ['q2']]);
+});
+
+test('N-04 the end of a question does not end a wait, and a wait that is over hears nothing', async () => {
+  const listeners = new Set<(change: QuestionChange) => void>();
+  const acceptance = { turnId: 'turn-1' } as never;
+  const ended = { state: 'answered', question: { id: 'q1', turnId: 'turn-1' } as ConnectorQuestion } as const;
+  const questions = {
+    isAllowed: true,
+    list: () => [],
+    answer: async () => undefined,
+    watch: (listener: (change: QuestionChange) => void) => (
+      listeners.add(listener),
+      () => void listeners.delete(listener)
+    ),
+  };
+  const left: (boolean | undefined)[] = [];
+  const answer = await askUntilQuestion(
+    {
+      questions,
+      async ask(_event, options = {}) {
+        options.onAccepted?.(acceptance);
+        for (const listener of listeners) listener(ended);
+        left.push(options.left?.aborted);
+        return 'the answer' as never;
+      },
+    },
+    { name: 'one' },
+    {},
+  );
+  expect([answer as never, left, listeners.size]).toEqual(['the answer', [false], 0] as never);
+});
+
+test('N-04 nobody without a token is the client of a question, whoever began its turn', () => {
+  const question = { id: 'q1' } as ConnectorQuestion;
+  expect(isOfClient(question, undefined)).toBe(false);
+  expect(isOfClient({ ...question, auth: {} }, undefined)).toBe(false);
+  expect(isOfClient({ ...question, auth: { client: 'ci' } }, 'ci')).toBe(true);
+});
