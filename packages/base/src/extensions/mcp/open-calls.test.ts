@@ -118,6 +118,23 @@ test('N-04 a call that the server did not answer counts as open for ten minutes'
   expect(() => calls.find()).not.toThrow();
 });
 
+test('N-04 a question ends with its call, and a new connection forgets unanswered calls', async () => {
+  const calls = new OpenCalls(manualClock().clock);
+  const cancelling = new AbortController();
+  const signals: AbortSignal[] = [];
+  const onQuestion = (_: ServerQuestion, signal: AbortSignal) => (signals.push(signal), new Promise<never>(() => {}));
+  const cancelled = openCall(calls, { signal: cancelling.signal, onQuestion });
+  await Bun.sleep(1);
+  void calls.find().ask(question, never);
+  cancelling.abort(new Error('cancelled'));
+  await cancelled.done.catch(() => undefined);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  openCall(calls);
+  expect(() => calls.find()).toThrow('while 2 calls were open');
+  calls.reset();
+  expect(() => calls.find()).not.toThrow();
+});
+
 test('a call ends at its deadline, which progress begins again', async () => {
   const { clock, advance } = manualClock();
   const calls = new OpenCalls(clock);

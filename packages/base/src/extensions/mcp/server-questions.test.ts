@@ -80,6 +80,8 @@ describe('a question of a server', () => {
       form: { properties: { name: { type: 'string', title: 'ab[2J', description: 'ab[2J' } } },
     });
     expect(asked[1]?.reason).toHaveLength(1_000);
+    await answer(form({ name: { type: 'string', oneOf: [{ const: 'a', title: hidden }] } }), open());
+    expect(asked.pop()?.form).toMatchObject({ properties: { name: { oneOf: [{ const: 'a', title: 'ab[2J' }] } } });
     const fields: JsonObject[] = [
       { [hidden]: { type: 'string' } },
       { name: { type: 'string', enum: [hidden] } },

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import type { JsonObject } from '@goondan/types';
+import type { JsonObject, PersonRequest } from '@goondan/types';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { type Answer, fakeApprover, scriptedAgent } from '@goondan/runtime/testing';
+import { handlers } from './index.ts';
 
 const folder = join(import.meta.dir, '..', '..', '..', 'examples', 'ask-person');
 
@@ -35,6 +36,14 @@ describe('D-25 ask-person', () => {
         schema: { properties: { answer: { type: 'string' } }, required: ['answer'] },
       },
     ]);
+  });
+
+  test('N-04 waits as long as its config says', async () => {
+    const asked: PersonRequest[] = [];
+    const person = { ask: async (request: PersonRequest) => (asked.push(request), { outcome: 'expired' as const }) };
+    const result = await handlers.ask({ config: { expiresInMinutes: 5 }, person } as never, { question: 'Which?' });
+    expect(asked.map(({ expiresInMs }) => expiresInMs)).toEqual([300_000]);
+    expect(result).toMatchObject({ outcome: 'expired', notice: 'Nobody answered within 5 minutes.' });
   });
 
   test('asks for a choice, and for a form', async () => {

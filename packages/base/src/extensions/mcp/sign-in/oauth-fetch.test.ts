@@ -67,6 +67,18 @@ describe('the requests of a sign-in', () => {
     expect(asked).toHaveLength(4);
   });
 
+  test('N-01 a request ends with the person who gives up', async () => {
+    const leaving = new AbortController();
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const { fetch } = oauthFetch('https://a.example/', leaving.signal, async (_, init) => {
+      signals.push(init?.signal);
+      return Response.json({});
+    });
+    await fetch('https://a.example/');
+    leaving.abort();
+    expect(signals.map((each) => each?.aborted)).toEqual([true]);
+  });
+
   test('an answer without a body, and the success after a problem', async () => {
     let status = 503;
     const { fetch, problem } = answering(() => new Response(null, { status }));

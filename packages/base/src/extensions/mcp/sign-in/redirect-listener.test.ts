@@ -18,6 +18,13 @@ test('N-01 only the redirect with the right state counts, and only once', async 
   expect((await listener.arrived).get('code')).toBe('right');
 });
 
+test('N-01 nobody reaches it at another address of this machine', async () => {
+  listener = listenForRedirect('the-state');
+  const elsewhere = listener.redirectUrl.replace('127.0.0.1', '127.0.0.2');
+  const reached = await fetch(elsewhere, { signal: AbortSignal.timeout(1_000) }).catch(() => 'not reached');
+  expect(reached).toBe('not reached');
+});
+
 test('N-01 a pasted address is checked like a redirect', async () => {
   listener = listenForRedirect('the-state');
   for (const wrong of [

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -61,6 +62,16 @@ describe('the file of a sign-in', () => {
     symlinkSync(elsewhere, `${file.place.path}.next`);
     await file.lock(async () => file.write({ ...signIn, receivedAt: 7 }));
     expect([file.read().receivedAt, readFileSync(elsewhere, 'utf8')]).toEqual([7, 'mine']);
+  });
+
+  test('N-01 is for its user only, whatever an earlier process left at its place', async () => {
+    const { path } = placeOf();
+    mkdirSync(dirname(path), { recursive: true });
+    chmodSync(dirname(path), 0o755);
+    writeFileSync(`${path}.next`, '');
+    chmodSync(`${path}.next`, 0o644);
+    await written();
+    expect([path, dirname(path)].map((each) => (statSync(each).mode & 0o777).toString(8))).toEqual(['600', '700']);
   });
 
   test('N-01 belongs to one address and one bundle', async () => {

@@ -398,6 +398,18 @@ describe('a person', () => {
     expect(existsSync(oauth.place.path)).toBe(false);
   });
 
+  test('N-01 who signs out sends no token to another authorization server', async () => {
+    await signInAsPerson(here());
+    const { url, oauth } = await targetOf(here());
+    const file = await fileOf();
+    const { tokens, ...known } = file.read();
+    if (tokens === undefined) throw new Error('Nobody is signed in.');
+    await file.lock(async () => file.write({ ...known, tokens: { ...tokens, issuer: 'https://before.example' } }));
+    const left = await signOut(url, oauth, new AbortController().signal);
+    expect(left).toMatchObject({ revoked: false, problem: expect.stringContaining('another authorization server') });
+    expect([server.count('/revoke'), existsSync(oauth.place.path)]).toEqual([0, false]);
+  });
+
   test('N-01 who gives up changes nothing', async () => {
     await signInAsPerson(here());
     const before = (await fileOf()).read();
