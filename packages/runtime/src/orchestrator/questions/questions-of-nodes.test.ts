@@ -89,6 +89,19 @@ describe('requests of several nodes', () => {
     expect(swarm.questions.size).toBe(0);
   });
 
+  test('S-03 that another node answers before the owner knows that they are stored reach their turn', async () => {
+    const { one, two, swarm } = await openNodes();
+    const answers: Promise<boolean>[] = [];
+    swarm.questionListeners.add((id, record) => {
+      if (record !== undefined && record.answer === undefined)
+        answers.push(decide(two.questions, id, { decision: 'approved' }));
+    });
+    await one.ask('call');
+    expect(await Promise.all(answers)).toEqual([true]);
+    expect(one.said).toMatchObject([{ callId: 'call', outcome: { answer: { decision: 'approved' } } }]);
+    expect(one.questions.pending()).toEqual([]);
+  });
+
   test('S-03 of a node that died stay open, and the resumed turn joins them at the next node', async () => {
     const { one, two, swarm, moveTo } = await openNodes();
     await one.ask('call');

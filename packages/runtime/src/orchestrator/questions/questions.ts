@@ -274,9 +274,9 @@ export class Questions implements SwarmListener {
       else this.#add(record);
       return this.deps.events.waitsChanged();
     }
-    if (record.answer === undefined || !isUnanswered(entry)) return;
+    if (record.answer === undefined || !(isUnanswered(entry) || entry.stage === 'saving')) return;
     entry.record = record;
-    // While an answer is being written here, `decide` settles the request.
+    // While the request or an answer is being written here, the writer settles the request.
     if (entry.stage === 'open') this.#settle(entry, 'answered', outcomeOf(record, record.answer));
   }
 
@@ -303,6 +303,9 @@ export class Questions implements SwarmListener {
     if (!this.#book.isOwned(record)) return;
     this.#voice.asked(record);
     this.deps.events.waitsChanged();
+    // Another node can hear of the request, and answer it, before this one knows that it is stored.
+    const { answer } = entry.record;
+    if (answer !== undefined) this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
   }
 
   #join(entry: Entry, callId: string): void {
