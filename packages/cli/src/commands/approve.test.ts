@@ -286,7 +286,8 @@ describe('in a running swarm', () => {
     });
     expect(listed.stdout).toMatch(/^host stopped: asleep, .*, 1 input not handled yet$/m);
     expect(questions.stdout).toContain(`${id}  host (stopped) wants to run shelf__put\n    {"what":"a cup"}\n`);
-    expect(answered).toEqual({ stdout: 'Approved.\n', ...quiet });
+    const kept = 'Approved. The swarm is not running: its next start uses the answer.\n';
+    expect(answered).toEqual({ stdout: kept, ...quiet });
     expect([twice.stderr.split('\n')[0], twice.exitCode]).toEqual([
       `E_QUESTION_ENDED: The question "${id}" was answered by ${personName()} already.`,
       3,

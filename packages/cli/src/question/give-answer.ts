@@ -19,6 +19,8 @@ import { terminalAsker } from './terminal-asker.ts';
 import { withQuestions } from './with-questions.ts';
 import { type Always, describeEffect, nameAnswer } from './wording.ts';
 
+const KEPT = ' The swarm is not running: its next start uses the answer.';
+
 export interface ApproveOptions extends BundleOptions {
   readonly note?: string;
   readonly always?: Always;
@@ -121,13 +123,16 @@ async function give(
   signal: AbortSignal,
 ): Promise<Result> {
   const seen = question === undefined ? { id } : { id: question.id, digest: question.digest };
-  await withQuestions(options, signal, (door, via) => door.answer({ ...seen, by: personName(), via, ...answer }));
+  const kept = await withQuestions(options, signal, async (door, via) => {
+    await door.answer({ ...seen, by: personName(), via, ...answer });
+    return via === 'disk' ? KEPT : '';
+  });
   const { decision, args, always, content } = answer;
   const word = nameAnswer(question?.kind ?? 'call', { decision });
   const effect = question && describeEffect(question, answer);
   return {
     json: { [word.toLowerCase()]: true, ...(args && { args }), ...(content && { content }), ...(always && { always }) },
-    text: effect === undefined ? `${word}.\n` : `${word}: ${showText(effect)}.\n`,
+    text: `${effect === undefined ? `${word}.` : `${word}: ${showText(effect)}.`}${kept}\n`,
   };
 }
 
