@@ -39,7 +39,7 @@ testInProof('Y-04 a budget of money asks before it is exceeded, and spends what 
   const first = await question();
   expect(provider.requests).toHaveLength(3);
   const { stdout: listed } = await gdn('approve');
-  expect(listed).toContain('a (4)  more of a budget');
+  expect(listed).toContain('a (4) needs more of a budget');
   expect(listed).toMatch(
     /The budget "daily" allows 0\.03 USD a day: 0\.021 used, 0 reserved by running calls, and this call may need 0\.01\d* *\. Approve 0\.03 USD more\?/,
   );
