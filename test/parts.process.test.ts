@@ -46,6 +46,7 @@ test('Part 7 on a developer’s machine those tests are skipped, and the run giv
 const otherReasons: Readonly<Record<string, string>> = {
   'packages/runtime/src/ports/room-file.test.ts': 'only Linux writes through with a descriptor of its own',
   'packages/cli/src/wrong-use.process.test.ts': 'the superuser may read everything',
+  'packages/base/src/extensions/mcp/sign-in/sign-in-file.test.ts': 'only the superuser can give a file to another user',
   'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
   'test/seeds/yaml-examples.test.ts': 'the seed documents are not part of the repository',
   'scripts/run-bun.process.test.ts': 'it tests what a skip looks like',

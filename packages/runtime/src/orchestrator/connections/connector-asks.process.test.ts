@@ -226,7 +226,7 @@ describe('an ask of a connector', () => {
     expect(again.answer).toMatchObject({
       response: one.answer?.response,
       duplicate: true,
-      usage: { totalTokens: 0 },
+      usage: { totalTokens: one.answer?.usage.totalTokens },
     });
   });
 
