@@ -33,14 +33,49 @@ test('N-04 the end of a question does not end a wait, and a wait that is over he
         options.onAccepted?.(acceptance);
         for (const listener of listeners) listener(ended);
         left.push(options.left?.aborted);
-        return 'the answer' as never;
+        return { response: 'the answer' } as never;
       },
     },
     { name: 'one' },
     {},
   );
-  expect([answer as never, left, listeners.size]).toEqual(['the answer', [false], 0] as never);
+  expect([answer, left, listeners.size] as unknown).toEqual([{ response: 'the answer' }, [false], 0]);
 });
+
+test.each([[[]], [['passed']]])(
+  'N-04 a wait goes on if somebody else answers the question at once; %j were passed',
+  async (passed) => {
+    const acceptance = { turnId: 'turn-1' } as never;
+    const asked = (id: string) => ({ id, turnId: 'turn-1' }) as ConnectorQuestion;
+    const ends = [['asked', 'answered'], []] as const;
+    let asks = 0;
+    const accepted: unknown[] = [];
+    const answer = await askUntilQuestion(
+      {
+        questions: {
+          isAllowed: true,
+          list: () => passed.map(asked),
+          answer: async () => undefined,
+          // The channel of the process can deliver both changes at once.
+          watch(listener) {
+            for (const state of ends[asks] ?? []) listener({ state, question: asked('q1') });
+            asks += 1;
+            return () => undefined;
+          },
+        },
+        async ask(_event, { onAccepted, left } = {}) {
+          onAccepted?.(acceptance);
+          left?.throwIfAborted();
+          return { response: 'the answer' } as never;
+        },
+      },
+      { name: 'one', id: 'one' },
+      { onAccepted: (each) => void accepted.push(each) },
+      passed,
+    );
+    expect([answer, asks, accepted] as unknown).toEqual([{ response: 'the answer' }, 2, [acceptance]]);
+  },
+);
 
 test('N-04 nobody without a token is the client of a question, whoever began its turn', () => {
   const question = { id: 'q1' } as ConnectorQuestion;

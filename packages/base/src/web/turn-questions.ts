@@ -14,7 +14,7 @@ type Asking = Pick<ConnectorContext<unknown>, 'ask' | 'questions'>;
 /** A turn that waits for an answer of the client. */
 export interface AskingTurn {
   readonly acceptance: ConnectorAcceptance;
-  /** The questions that wait now; at least one. */
+  /** The questions that wait now; at least one that the client did not leave to somebody else. */
   readonly questions: readonly ConnectorQuestion[];
 }
 
@@ -24,10 +24,24 @@ export interface AskingTurn {
  * to somebody else.
  */
 export async function askUntilQuestion(
-  { ask, questions }: Asking,
+  asking: Asking,
   event: ConnectorEvent,
   options: ConnectorAskOptions,
   passed: readonly string[] = [],
+): Promise<ConnectorAnswer | AskingTurn> {
+  const { onAccepted: _, ...again } = options;
+  const isForClient = ({ id }: ConnectorQuestion) => !passed.includes(id);
+  let end = await askOnce(asking, event, options, isForClient);
+  // Somebody else answered before the client got the question, so the client would have nothing to answer.
+  while ('questions' in end && !end.questions.some(isForClient)) end = await askOnce(asking, event, again, isForClient);
+  return end;
+}
+
+async function askOnce(
+  { ask, questions }: Asking,
+  event: ConnectorEvent,
+  options: ConnectorAskOptions,
+  isForClient: (question: ConnectorQuestion) => boolean,
 ): Promise<ConnectorAnswer | AskingTurn> {
   const left = new AbortController();
   let asking: ConnectorAcceptance | undefined;
@@ -35,7 +49,7 @@ export async function askUntilQuestion(
   const onAccepted = (acceptance: ConnectorAcceptance) => {
     options.onAccepted?.(acceptance);
     unwatch = watchTurn(questions, acceptance, ({ state, question }) => {
-      if (state !== 'asked' || passed.includes(question.id)) return;
+      if (state !== 'asked' || !isForClient(question)) return;
       asking = acceptance;
       left.abort();
     });
