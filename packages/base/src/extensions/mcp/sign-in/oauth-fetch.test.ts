@@ -38,6 +38,18 @@ describe('the requests of a sign-in', () => {
     ).toBe(true);
   });
 
+  test('N-01 a server of this machine leads to no file of this machine', async () => {
+    const asked: string[] = [];
+    const { fetch } = oauthFetch('http://127.0.0.1:1/', undefined, async (url) => {
+      asked.push(String(url));
+      return new Response(null, { status: 302, headers: { location: 'file:///etc/passwd' } });
+    });
+    const refused = 'file:///etc/passwd is not an http or https address.';
+    for (const address of ['http://127.0.0.1:1/metadata', 'file:///etc/passwd'])
+      expect(String(await fetch(address).catch((error: unknown) => error))).toContain(refused);
+    expect(asked).toEqual(['http://127.0.0.1:1/metadata']);
+  });
+
   test('N-01 a redirect leads to no request without TLS, and nothing that is posted follows one', async () => {
     const answers = new Map<string, Response>();
     const asked: string[] = [];

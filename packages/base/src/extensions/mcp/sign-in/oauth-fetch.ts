@@ -2,7 +2,8 @@
  * Sends the requests of a sign-in: metadata, registration, tokens.
  *
  * 1. A request has a time limit, and its answer a size limit.
- * 2. The server of an https address cannot lead to a request without TLS, also not by a redirect.
+ * 2. The server of an https address cannot lead to a request without TLS, also not by a redirect, and no server to a file,
+ *    which `fetch` would read.
  * 3. Only a request without a secret follows redirects: what is posted goes to the address that was asked for.
  * 4. The text of an error answer never repeats a secret of its request, because it gets into errors and logs. All of it
  *    is dropped except the fields of an OAuth error.
@@ -41,8 +42,10 @@ export function oauthFetch(serverUrl: string, signal?: AbortSignal, send: FetchL
   };
 
   async function request(target: URL, init: RequestInit, late: AbortSignal): Promise<Response> {
-    const where = `${target.origin}${target.pathname}`;
-    if (needsTls && target.protocol !== 'https:') throw new Error(`${where} is not an https address.`);
+    const { protocol, host, pathname } = target;
+    const where = `${protocol}//${host}${pathname}`;
+    if (needsTls && protocol !== 'https:') throw new Error(`${where} is not an https address.`);
+    if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`${where} is not an http or https address.`);
     const signals = [late, signal, init.signal].filter((each) => each instanceof AbortSignal);
     try {
       const response = await send(target, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
