@@ -46,7 +46,7 @@ describe('the file of a sign-in', () => {
     const { place } = await written();
     rmSync(place.path);
     Bun.spawnSync(['mkfifo', '-m', '600', place.path]);
-    expect(() => new SignInFile(place).read()).toThrow('it is no file');
+    expect(() => new SignInFile(place).read()).toThrow('it is not a file');
   });
 
   test.skipIf(process.getuid?.() !== 0)('N-01 of another user is refused', async () => {

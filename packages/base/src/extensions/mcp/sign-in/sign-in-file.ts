@@ -134,7 +134,7 @@ export class SignInFile {
     try {
       const found = fstatSync(descriptor);
       const { mode, size, uid } = found;
-      if (!found.isFile()) throw this.#unusable('it is no file');
+      if (!found.isFile()) throw this.#unusable('it is not a file');
       if (uid !== (process.getuid?.() ?? uid)) throw this.#unusable('it belongs to another user');
       if ((mode & 0o077) !== 0) throw this.#unusable(`other users could read it: its mode is ${modeText(mode)}`);
       if (size > MOST_BYTES) throw this.#unusable(`it is larger than ${MOST_BYTES} bytes`);
