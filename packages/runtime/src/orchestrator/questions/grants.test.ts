@@ -82,6 +82,30 @@ describe('an answer for always', () => {
     expect(again.questions.grants.list()).toMatchObject([{ id, always: 'tool', by: 'ann', toolName: 'files__write' }]);
   });
 
+  test('F-13 also answers a question that is being stored when it is given', async () => {
+    const store = memory();
+    const stored = Promise.withResolvers<void>();
+    let isSlow = false;
+    const put: QuestionStore['put'] = async (record) => {
+      if (isSlow) await stored.promise;
+      await store.put(record);
+    };
+    const { ask, questions, said } = await node({
+      ...{ list: () => store.list(), put, answer: (record) => store.answer(record), remove: (id) => store.remove(id) },
+      onChange: (listener) => store.onChange(listener),
+    });
+    await ask();
+    isSlow = true;
+    const later = ask({ callId: 'later' });
+    const [{ id } = { id: '' }] = questions.pending();
+    await questions.answer({ id, decision: 'approved', by: 'ann', always: 'tool' });
+    stored.resolve();
+    await later;
+    await settle();
+    expect(said.at(-1)).toMatchObject({ callId: 'later', outcome: { answer: { decision: 'approved', grant: id } } });
+    expect(questions.pending()).toEqual([]);
+  });
+
   test.each<[string, Partial<AskFrame>, AgentAddress]>([
     ['another conversation', {}, { ...at, instanceKey: 'other' }],
     ['another agent', {}, { ...at, agentName: 'writer' }],

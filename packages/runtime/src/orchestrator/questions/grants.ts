@@ -56,11 +56,16 @@ export class Grants {
     }
   }
 
+  /** Returns the grant that allows the call of a question; `undefined` if there is none. */
+  find(at: AgentAddress, asked: Parameters<typeof allows>[1]): QuestionRecord | undefined {
+    return this.book.of(at).find(({ stage, record }) => stage === 'answered' && allows(record, asked))?.record;
+  }
+
   /** Answers a question with a grant. Returns false if there is none. `again` asks once more without the one that was tried. */
   use(at: AgentAddress, during: AgentEvent, frame: AskFrame, again: () => void): boolean {
     const root = rootIn({ during, mask: this.deps.maskFor(at.agentName) });
     const asked = { ...frame, digest: questionDigest(frame), ...(root && { root }) };
-    const grant = this.book.of(at).find(({ stage, record }) => stage === 'answered' && allows(record, asked))?.record;
+    const grant = this.find(at, asked);
     if (grant === undefined) return false;
     const answer = () => this.voice.granted(at, during, frame.callId, grant);
     if (this.deps.nodes === undefined) answer();

@@ -102,6 +102,19 @@ describe('requests of several nodes', () => {
     expect(one.questions.pending()).toEqual([]);
   });
 
+  test('S-03 that another node answers are not listed at a node that lost their instance while it stored them', async () => {
+    const { one, two, swarm, moveTo } = await openNodes();
+    const answers: Promise<boolean>[] = [];
+    swarm.questionListeners.add((id, record) => {
+      if (record === undefined || record.answer !== undefined) return;
+      moveTo('two');
+      answers.push(decide(two.questions, id, { decision: 'approved' }));
+    });
+    await one.ask('call');
+    expect(await Promise.all(answers)).toEqual([true]);
+    expect([one.questions.pending(), one.told]).toEqual([[], []]);
+  });
+
   test('S-03 of a node that died stay open, and the resumed turn joins them at the next node', async () => {
     const { one, two, swarm, moveTo } = await openNodes();
     await one.ask('call');

@@ -300,12 +300,14 @@ export class Questions implements SwarmListener {
     if (!this.#book.entries.has(record.id)) return this.#removeFromDisk(entry);
     entry.stage = 'open';
     this.#watchExpiry(entry);
-    if (!this.#book.isOwned(record)) return;
-    this.#voice.asked(record);
+    if (this.#book.isOwned(record)) this.#voice.asked(record);
     this.deps.events.waitsChanged();
     // Another node can hear of the request, and answer it, before this one knows that it is stored.
     const { answer } = entry.record;
-    if (answer !== undefined) this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
+    if (answer !== undefined) return this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
+    // A person can have allowed the call for always during the write.
+    const grant = this.grants.find(toAgentAddress(record), record);
+    if (grant !== undefined) await this.#answerToo(entry, grant);
   }
 
   #join(entry: Entry, callId: string): void {
