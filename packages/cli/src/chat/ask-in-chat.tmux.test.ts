@@ -1,6 +1,6 @@
 // Tests the chat when it asks a person: `gdn run` in a real terminal (tmux).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
 import { promptOf } from '../question/wording.ts';
@@ -78,7 +78,11 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
   beforeAll(async () => {
     place = new GdnPlace();
     await place.write('bundle', bundle);
-    const env = { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' };
+    // A desktop whose browser leaves a file.
+    await place.write('bin', { 'xdg-open': '#!/bin/sh\necho "$1" >> "$(dirname "$0")/opened"\n' });
+    chmodSync(join(place.folder, 'bin/xdg-open'), 0o755);
+    const desktop = { DISPLAY: ':0', PATH: `${join(place.folder, 'bin')}:${process.env['PATH']}` };
+    const env = { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1', ...desktop };
     terminal = await TmuxTerminal.open({ cwd: place.folder, env, columns: 160 });
     await terminal.run('run', 'bundle', '--trust');
     await terminal.see('/help lists what you can type.\n>');
@@ -173,6 +177,7 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     );
     await terminal.enter('n not my shop');
     await terminal.see('Page: {outcome:declined,note:not my shop}');
+    expect(readdirSync(join(place.folder, 'bin'))).toEqual(['xdg-open']);
   });
 
   test('F-13 a allows calls with these arguments, or all calls of the tool, in this conversation only', async () => {
