@@ -12,6 +12,7 @@ import type {
   ToolReply,
 } from './mcp-client.ts';
 import { completeResults } from './complete-results.ts';
+import { fetchSameOrigin } from './fetch-same-origin.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { OpenCalls } from './open-calls.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
@@ -191,7 +192,9 @@ class SupervisedClient implements McpClient {
       const signIn = this.#signIn;
       return new this.sdk.StreamableHTTPClientTransport(new URL(target.url), {
         requestInit: { headers: { ...target.headers } },
-        ...(signIn === undefined ? {} : { authProvider: signIn.authProvider, fetch: signIn.fetch }),
+        ...(signIn === undefined
+          ? { fetch: fetchSameOrigin }
+          : { authProvider: signIn.authProvider, fetch: signIn.fetch }),
       });
     }
     const opened = new ServerProcess(target, this.sdk.deserializeMessage, this.deps.onServerLine);

@@ -7,6 +7,7 @@
  *    can be used once is not lost.
  * 2. New tokens are on disk before they are used.
  */
+import { fetchSameOrigin } from '../fetch-same-origin.ts';
 import type { AuthProvider, FetchLike, Sdk } from '../sdk.ts';
 import { McpFailure } from '../mcp-failure.ts';
 import { hide, oauthFetch } from './oauth-fetch.ts';
@@ -56,7 +57,7 @@ export class ServerSignIn {
 
   /** Sends a request of the protocol, and remembers its token. */
   readonly fetch: FetchLike = async (url, init) => {
-    const response = await fetch(url, init);
+    const response = await fetchSameOrigin(url, init);
     const token = new Headers(init?.headers).get('authorization')?.replace(/^Bearer /, '');
     if (!response.ok && token !== undefined) this.#sent.set(response, token);
     return response;

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { GoondanError } from '@goondan/types';
 import { cleanText } from '../../../text/clean-text.ts';
+import { fetchSameOrigin } from '../fetch-same-origin.ts';
 import { loadSdk, type Sdk } from '../sdk.ts';
 import type { HttpTarget } from '../server-target.ts';
 import { hide, oauthFetch } from './oauth-fetch.ts';
@@ -111,6 +112,7 @@ async function findDemand(sdk: Sdk, { name, target, signal }: PersonDeps, known:
   let found: Demand | undefined;
   const transport = new sdk.StreamableHTTPClientTransport(new URL(target.url), {
     requestInit: { headers: { ...target.headers } },
+    fetch: fetchSameOrigin,
     authProvider: {
       token: async () => undefined,
       onUnauthorized: async ({ response }) => {
