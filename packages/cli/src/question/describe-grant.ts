@@ -1,6 +1,7 @@
 import type { GrantSummary } from '@goondan/runtime/control';
 import type { Colors } from '../colors.ts';
 import { showTime } from '../show-time.ts';
+import { showArguments } from './describe-question.ts';
 import { showText } from './show-text.ts';
 import { describeAlways } from './wording.ts';
 
@@ -9,7 +10,7 @@ export function describeGrant(grant: GrantSummary, colors: Colors, isWatched: bo
   const { id, agent, instanceKey, toolName, always, args, by, via, decidedAt } = grant;
   return [
     `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)}): ${showText(describeAlways(always, toolName))}`,
-    ...(args === undefined ? [] : [`    ${showText(JSON.stringify(args))}`]),
+    ...(args === undefined ? [] : [`    ${showArguments(grant)}`]),
     `    allowed by ${showText(nameDoor(by, via))}, ${showTime(decidedAt, { isWatched })}`,
     '',
   ].join('\n');

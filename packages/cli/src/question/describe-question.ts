@@ -1,6 +1,7 @@
 import type { QuestionSummary } from '@goondan/runtime';
 import { readForm } from '@goondan/runtime/control';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
+import type { JsonObject } from '@goondan/types';
 import { asPlainLines, type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
 import type { Colors } from '../colors.ts';
@@ -92,7 +93,8 @@ function changeLines({ files }: AskedChange): readonly DiffLine[] {
   return [...lines, ...asPlainLines([`… and ${left} ${left === 1 ? 'line' : 'lines'} more: ${where}`])];
 }
 
-function showArguments({ args }: QuestionSummary): string {
+/** Shows arguments in one line. */
+export function showArguments({ args = {} }: { readonly args?: JsonObject }): string {
   const text = showText(JSON.stringify(args));
   if (text.length <= MOST_SHOWN) return text;
   return `${text.slice(0, MOST_SHOWN)}… and ${text.length - MOST_SHOWN} characters more: see them with \`gdn approve --json\``;
