@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { ServerPlace } from '../testing/server-place.ts';
-import { signInAsPerson } from '../testing/sign-in-as-person.ts';
+import { signInAsPerson, targetOf } from '../testing/sign-in-as-person.ts';
+import { SignInFile } from './sign-in-file.ts';
+import { checkAddress } from './sign-in-person.ts';
 
 test('N-01 a person is sent to no address that another program than a browser opens', async () => {
   using place = new ServerPlace();
@@ -28,4 +30,29 @@ test('N-01 the answer of a server without a sign-in is cleaned and cut in the er
   await server.stop();
   expect(error).toMatchObject({ code: 'E_MCP_SIGN_IN', message: expect.stringContaining('endpoint: noxxx') });
   expect(String(error).length).toBeLessThan(1_200);
+});
+
+test('N-01 a server with TLS sends nobody to a page without TLS', () => {
+  const page = (address: string) => () => checkAddress('https://a.example/mcp', new URL(address));
+  expect(page('http://a.example/authorize')).toThrow('begins with http:, and not with https:');
+  expect(page('https://login.example/authorize')).not.toThrow();
+});
+
+test('N-01 a login is stored only when no agent refreshes the tokens', async () => {
+  using place = new ServerPlace();
+  const server = new GuardedServer();
+  const here = { url: server.url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') };
+  const file = new SignInFile((await targetOf(here)).oauth.place);
+  const refreshed = Promise.withResolvers<void>();
+  const agent = file.lock(() => refreshed.promise);
+  const login = signInAsPerson(here);
+  while (server.count('authorization_code') === 0) await Bun.sleep(1);
+  const done = login.then(() => 'stored');
+  expect(await Promise.race([done, Bun.sleep(50).then(() => 'waits')])).toBe('waits');
+  expect(file.read()).toEqual({});
+  refreshed.resolve();
+  await agent;
+  expect(await done).toBe('stored');
+  expect(file.read().tokens).toBeDefined();
+  await server.stop();
 });

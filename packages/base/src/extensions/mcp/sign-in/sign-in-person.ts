@@ -69,13 +69,7 @@ async function obtain(sdk: Sdk, deps: PersonDeps, known: SignIn, demand: Demand)
         signedIn = { ...changed, receivedAt: Date.now() };
       },
       open(address) {
-        // A browser is opened with it, and other schemes could start other programs.
-        const schemes = url.startsWith('https:') ? ['https:'] : ['https:', 'http:'];
-        if (!schemes.includes(address.protocol)) {
-          throw new Error(
-            `the address of the sign-in begins with ${address.protocol}, and not with ${schemes.join(' or ')}`,
-          );
-        }
+        checkAddress(url, address);
         show(address.href);
       },
       ...(listener === undefined ? {} : { person: { redirectUrl: listener.redirectUrl, state } }),
@@ -105,6 +99,14 @@ async function obtain(sdk: Sdk, deps: PersonDeps, known: SignIn, demand: Demand)
   } finally {
     listener?.close();
   }
+}
+
+/** Throws if a person may not open the address of a sign-in. `url`: the address of the server. */
+export function checkAddress(url: string, { protocol }: URL): void {
+  // A browser is opened with it, and other schemes could start other programs.
+  const schemes = url.startsWith('https:') ? ['https:'] : ['https:', 'http:'];
+  if (schemes.includes(protocol)) return;
+  throw new Error(`the address of the sign-in begins with ${protocol}, and not with ${schemes.join(' or ')}`);
 }
 
 /** Asks the server once without a token, because its answer says what to sign in for. */
