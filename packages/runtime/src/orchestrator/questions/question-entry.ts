@@ -13,6 +13,7 @@ import {
   summaryOf,
 } from '../../questions/question-record.ts';
 import { type ReportSubject, turnOf } from '../instances/swarm-listener.ts';
+import type { AskedQuestion } from './asked-question.ts';
 
 export interface Entry {
   record: QuestionRecord;
@@ -67,6 +68,12 @@ export function endOf({ stage, record }: Entry): EndedQuestion | undefined {
   if (stage === 'open') return undefined;
   if (stage === 'expired') return { how: 'expired' };
   return { how: 'answered', ...defined({ by: record.answer?.by }) };
+}
+
+/** Returns true if the turn now asks something else at the position of this question, and no process waits for its answer. */
+export function isReplaced({ stage, record, frames }: Entry, { during, frame }: AskedQuestion): boolean {
+  const isOver = stage === 'answered' || stage === 'expired';
+  return !isOver && frames.size === 0 && record.eventId === during.id && record.key === frame.key;
 }
 
 export function isNoGrant({ record }: Entry): boolean {

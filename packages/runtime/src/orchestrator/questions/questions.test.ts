@@ -202,6 +202,21 @@ describe('an approval request', () => {
     expect(said).toHaveLength(2);
   });
 
+  test('N-04 is withdrawn if the turn asks something else at its place after a crash', async () => {
+    const { questions, ask, disk, told } = open();
+    const url = (state: string) => ({ kind: 'page' as const, args: {}, url: `https://a.example/?state=${state}` });
+    await ask('c1', url('one'));
+    await ask('c2', { ...url('other'), key: 'another place' });
+    questions.processGone(at);
+    await ask('c3', url('two'));
+    expect(questions.pending().map((each) => each.url)).toEqual([url('other').url, url('two').url]);
+    expect(told.find(({ state }) => state === 'withdrawn')?.question.url).toBe(url('one').url);
+    expect(disk.records).toHaveLength(2);
+    // A process that waits for both has asked both.
+    await ask('c4', url('three'));
+    expect(questions.pending()).toHaveLength(3);
+  });
+
   test.each([
     ['arguments', { args: { command: 'rm -rf /' } }, {}],
     ['another call', { toolCallId: 'y' }, {}],

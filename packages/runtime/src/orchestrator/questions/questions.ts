@@ -6,7 +6,8 @@
  *    take its answer, follow from the channel and never from a frame.
  * 2. A process cannot answer a question by a frame. Only the swarm's control calls `answer`.
  * 3. A question is identified by its instance, turn, position, call and subject. The same question after a crash joins
- *    the open one or gets its answer. If any of these differs, it is another question.
+ *    the open one or gets its answer. If any of these differs, it is another question. One at the same position replaces
+ *    an open one of a process that is gone: its turn never takes that answer.
  * 4. An answer is durable before it is published, and is valid for its own question only, unless a person always allowed
  *    the call. The answer is removed when the turn has taken it, when the question is withdrawn, or when the turn ends.
  * 5. A question expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
@@ -42,7 +43,16 @@ import { NamedTimers } from '../supervision/named-timers.ts';
 import { approvalOf, type AskFrame, findRoomProblem, isSameQuestion, newRecord } from './asked-question.ts';
 import { QuestionBook } from './question-book.ts';
 import { Grants } from './grants.ts';
-import { endOf, type Entry, isNoGrant, isUnanswered, noticeOf, outcomeOf, storedEntry } from './question-entry.ts';
+import {
+  endOf,
+  type Entry,
+  isNoGrant,
+  isReplaced,
+  isUnanswered,
+  noticeOf,
+  outcomeOf,
+  storedEntry,
+} from './question-entry.ts';
 import { QuestionVoice } from './question-voice.ts';
 import type { QuestionsDeps } from './questions-deps.ts';
 
@@ -124,6 +134,8 @@ export class Questions implements SwarmListener {
       const fail = (error: unknown) => refuse(toFrameError(error, 'E_STORE_READ'));
       return void this.#readStored(at).then(() => this.ask(at, during, frame), fail);
     }
+    const replaced = this.#book.of(at).find((entry) => isReplaced(entry, asked));
+    if (replaced !== undefined) this.#drop(replaced);
     if (this.grants.use(at, during, frame, () => this.ask(at, during, frame))) return;
     const made =
       findRoomProblem(
