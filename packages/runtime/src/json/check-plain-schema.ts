@@ -8,6 +8,7 @@
  */
 import type { JsonSchema } from '@goondan/types';
 import { type SchemaProblem, schemaProblem, unknownFieldProblem } from './find-schema-problem.ts';
+import { isObject } from './is-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 /** The place of a value, from inside to outside. A path is made of it only for a problem. */
@@ -247,8 +248,4 @@ function fieldOf(value: unknown, name: string): unknown {
 
 function isCompound(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
-}
-
-function isObject(value: unknown): value is Fields {
-  return isCompound(value) && !Array.isArray(value);
 }

@@ -6,6 +6,7 @@ import type { JsonSchema } from '@goondan/types';
 import { unlessThrows } from '../ports/unless-throws.ts';
 import { findSizeProblem } from './count-schema-nodes.ts';
 import { findSchemaProblem, schemaKeywords, type SchemaProblem, schemaProblem } from './find-schema-problem.ts';
+import { isObject } from './is-object.ts';
 
 /** The maximum length of the schema as JSON. It is stored with the event, and sent to the model in every step. */
 export const LONGEST_DEMAND = 65_536;
@@ -133,8 +134,4 @@ function endlessIn(root: Fields): (node: Fields) => boolean {
 
 function isPattern(pattern: string): boolean {
   return unlessThrows(() => new RegExp(pattern, 'u')) !== undefined;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

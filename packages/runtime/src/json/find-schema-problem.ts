@@ -7,6 +7,7 @@
  */
 import type { JsonValue } from '@goondan/types';
 import { canonicalJson } from './canonical-json.ts';
+import { isObject } from './is-object.ts';
 
 export interface SchemaProblem {
   /** The keys that lead to the place of the problem. */
@@ -182,6 +183,3 @@ function unique(value: unknown, path: readonly string[]): SchemaProblem | undefi
 }
 
 /** Accepts any object, as the validator does, because schemas come from foreign code. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

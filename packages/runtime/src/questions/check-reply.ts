@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import { defined } from '../json/defined.ts';
+import { isObject } from '../json/is-object.ts';
 import { findEditProblem } from './find-edit-problem.ts';
 import type { QuestionAnswer, QuestionSummary } from './question-record.ts';
 import { findContentProblem, LONGEST_FORM, readForm } from './read-form.ts';
@@ -113,10 +114,6 @@ function findFormProblem({ schema }: QuestionSummary, content: JsonObject | unde
 
 function sizeOf(value: JsonObject): number {
   return Buffer.byteLength(JSON.stringify(value));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function error(code: ErrorCode, message: string): GoondanError {

@@ -5,6 +5,7 @@
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { checkPlainSchema } from '../json/check-plain-schema.ts';
+import { isObject } from '../json/is-object.ts';
 import { isSameJson } from '../json/same-json.ts';
 
 /** Returns the first problem of the edited arguments, as a sentence that begins with the field. */
@@ -51,12 +52,6 @@ function plainPart(schema: unknown): JsonSchema {
   return part as JsonSchema;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function isCompound(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
-}
-
-function isObject(value: unknown): value is Fields {
-  return isCompound(value) && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
  * elicitation. Pure; it runs in every process, and in the browser.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
+import { isObject } from '../json/is-object.ts';
 
 export interface FormField {
   readonly name: string;
@@ -188,10 +189,6 @@ const formatNames = {
 };
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function wrong(name: string, problem: string): { readonly problem: string } {
   return { problem: `the field ${JSON.stringify(name)} of its form ${problem}` };

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import { parseAllDocuments, stringify } from 'yaml';
 import { samples } from '../../../../../../test/samples.ts';
+import { isObject } from '../../../json/is-object.ts';
 import { completeBundle, completeEnvironment, temporaryBundle } from '../../../testing/temporary-bundle.ts';
 import { type Random, seededRandom } from '../../../workspace/simulation/seeded-random.ts';
 import { loadBundle } from '../load-bundle.ts';
@@ -91,10 +92,6 @@ function* differencesOf(before: unknown, after: unknown, path: string): Generato
 /** Counts the tools whose effects are smaller than those of an unknown tool. */
 function countLowEffects(plan: unknown): number {
   return JSON.stringify(plan).match(/"effects":"(?:none|local)"/g)?.length ?? 0;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type Files = Record<string, string | null>;
