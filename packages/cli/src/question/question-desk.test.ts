@@ -2,25 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import type { QuestionReply, QuestionSummary, SwarmNotice } from '@goondan/runtime';
 import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
+import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { QuestionDesk } from './question-desk.ts';
 import type { PersonAnswer } from './person-answer.ts';
 
 function call(id: string, agent = 'helper'): QuestionSummary {
-  return {
-    id,
-    agent,
-    instanceKey: 'default',
-    eventId: 'e1',
-    traceId: 't1',
-    toolCallId: 'call_1',
-    toolName: 'bash__exec',
-    kind: 'call',
-    args: {},
-    digest: 'd',
-    reason: 'Why not?',
-    askedAt: '2026-01-01T00:00:00.000Z',
-    expiresAt: '2026-01-02T00:00:00.000Z',
-  };
+  return { ...fakeQuestion, id, agent };
 }
 
 async function open(
@@ -43,7 +30,7 @@ async function open(
     });
   const answer = async ({ id, decision, note, digest, via }: QuestionReply) => {
     if (world.fails !== undefined) throw world.fails;
-    if (digest !== 'd' || via !== 'cli') throw new Error('not the question that was shown');
+    if (digest !== fakeQuestion.digest || via !== 'cli') throw new Error('not the question that was shown');
     given.push([decision, id, note].filter((part) => part !== undefined).join(' '));
     // As in a real swarm, watchers get the notice before the call that answers the question returns.
     tell('decided', call(id), { decision, by: 'me' });

@@ -1,25 +1,30 @@
 import { expect, test } from 'bun:test';
 import type { QuestionSummary, Swarm } from '@goondan/runtime';
+import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { openTerminal } from '../terminal.ts';
 import { withDesk } from './with-desk.ts';
 
 const own = { agent: 'helper', instanceKey: 'default', traceId: 't1' };
 
-function call(id: string, whose: Partial<typeof own>): QuestionSummary {
-  return {
-    id,
-    ...own,
-    ...whose,
-    eventId: 'e1',
-    toolCallId: 'call_1',
-    toolName: 'bash__exec',
-    kind: 'call',
-    args: {},
-    digest: 'd',
-    reason: 'Why not?',
-    askedAt: '2026-01-01T00:00:00.000Z',
-    expiresAt: '2026-01-02T00:00:00.000Z',
-  };
+function call(id: string, whose: Partial<QuestionSummary> = {}): QuestionSummary {
+  return { ...fakeQuestion, id, ...own, ...whose };
+}
+
+/** Opens a swarm in which these questions wait, and a terminal that keeps what is printed. */
+function openPlace(questions: readonly QuestionSummary[]) {
+  let text = '';
+  const terminal = openTerminal({
+    stdout: { write: () => undefined },
+    stderr: { write: (line) => void (text += line) },
+    env: { NO_COLOR: '1' },
+  });
+  // The cast is safe: a desk uses only these members of the swarm.
+  const swarm = {
+    questions: async () => questions,
+    answer: async () => undefined,
+    watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
+  } as unknown as Swarm;
+  return { terminal, swarm, printed: () => text };
 }
 
 /** The calls that wait before the input is accepted. */
@@ -31,19 +36,9 @@ const pending = [
 ];
 
 /** Opens a desk where no person can be asked. Returns the ids of the calls about which it prints. */
-async function printed(isAlone: boolean) {
-  let text = '';
-  const ids = () => [...text.matchAll(/gdn approve (\S+)/g)].map(([, id]) => id);
-  const terminal = openTerminal({
-    stdout: { write: () => undefined },
-    stderr: { write: (line) => void (text += line) },
-    env: { NO_COLOR: '1' },
-  });
-  // The cast is safe: a desk that gets no answer uses only these members of the swarm.
-  const swarm = {
-    questions: async () => pending,
-    watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
-  } as unknown as Swarm;
+async function askedAbout(isAlone: boolean) {
+  const { swarm, terminal, printed } = openPlace(pending);
+  const ids = () => [...printed().matchAll(/gdn approve (\S+)/g)].map(([, id]) => id);
   return withDesk({ swarm, options: ['--bundle', '/b'], isAlone }, terminal, async (_desk, onAccepted) => {
     await settle();
     const before = ids();
@@ -56,26 +51,17 @@ async function printed(isAlone: boolean) {
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 test('a desk asks about waiting calls of its own trace and of its own conversation, once the input is accepted', async () => {
-  expect(await printed(false)).toEqual({ before: [], after: ['caused', 'earlier'] });
+  expect(await askedAbout(false)).toEqual({ before: [], after: ['caused', 'earlier'] });
 });
 
 test('a desk that is alone with the swarm asks about every call at once', async () => {
   const all = pending.map(({ id }) => id);
-  expect(await printed(true)).toEqual({ before: all, after: all });
+  expect(await askedAbout(true)).toEqual({ before: all, after: all });
 });
 
 test('a desk takes Ctrl-C only while a question is open', async () => {
   const taken: string[] = [];
-  const terminal = openTerminal({
-    stdout: { write: () => undefined },
-    stderr: { write: () => undefined },
-    env: { NO_COLOR: '1' },
-  });
-  // The cast is safe: a desk whose question is left uses only these members of the swarm.
-  const swarm = {
-    questions: async () => [call('open', {})],
-    watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
-  } as unknown as Swarm;
+  const { swarm, terminal } = openPlace([call('open')]);
   const takeInterrupt = (handler: () => void) => {
     taken.push('taken');
     // The person presses Ctrl-C at once.
@@ -93,20 +79,9 @@ test('a desk without a person says whether a tool call or a change waits or is d
   const texts: string[] = [];
   const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'added', diff: '@@ -0,0 +1 @@\n+x\n' }] };
   for (const place of [{}, { refusal: 'Nobody is here.' }]) {
-    let text = '';
-    const terminal = openTerminal({
-      stdout: { write: () => undefined },
-      stderr: { write: (line) => void (text += line) },
-      env: { NO_COLOR: '1' },
-    });
-    // The cast is safe: a desk without a person uses only these members of the swarm.
-    const swarm = {
-      questions: async () => [call('call', {}), { ...call('change', {}), kind: 'change', args }],
-      answer: async () => undefined,
-      watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
-    } as unknown as Swarm;
+    const { swarm, terminal, printed } = openPlace([call('call'), call('change', { kind: 'change', args })]);
     await withDesk({ swarm, options: [], isAlone: true, ...place }, terminal, settle);
-    texts.push(text);
+    texts.push(printed());
   }
   expect(texts[0]).toContain('A tool call waits for you:\ncall  helper (default) wants to run bash__exec\n');
   expect(texts[0]).toContain(
@@ -123,20 +98,10 @@ test('N-04 a desk that an agent started asks nobody, even at a terminal', async 
   const before = process.env['GOONDAN_RUN'];
   process.env['GOONDAN_RUN'] = 'run-1';
   try {
-    let text = '';
-    const terminal = openTerminal({
-      stdout: { write: () => undefined },
-      stderr: { write: (line) => void (text += line) },
-      env: { NO_COLOR: '1' },
-    });
-    // The cast is safe: a desk without a person uses only these members of the swarm.
-    const swarm = {
-      questions: async () => [call('open', {})],
-      watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
-    } as unknown as Swarm;
+    const { swarm, terminal, printed } = openPlace([call('open')]);
     await withDesk({ swarm, options: [], isAlone: true }, { ...terminal, canAsk: true }, settle);
-    expect(text).toContain('Answer from another terminal: `gdn approve open` or `gdn deny open`');
-    expect(text).not.toContain('Let it run?');
+    expect(printed()).toContain('Answer from another terminal: `gdn approve open` or `gdn deny open`');
+    expect(printed()).not.toContain('Let it run?');
   } finally {
     if (before === undefined) delete process.env['GOONDAN_RUN'];
     else process.env['GOONDAN_RUN'] = before;

@@ -58,8 +58,8 @@ function askClient({ acceptance, questions }: AskingTurn, id: string | undefined
 }
 
 /**
- * Streams `accepted`, `delta`, `discard`, and questions with their ends, then `done` or `error`. If the request is refused before `accepted`, it
- * gets a plain error response instead.
+ * Streams `accepted`, `delta`, `discard`, and questions with their ends, then `done` or `error`. If the request is
+ * refused before `accepted`, it gets a plain error response instead.
  */
 async function streamTurn(
   { ask, questions, config }: ConnectorContext<HttpConfig>,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, ToolCaller } from '@goondan/types';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
+import { mortalStore } from '../../testing/mortal-store.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
@@ -214,25 +215,6 @@ describe('a layer that calls its own tool without end', () => {
     expect(codes).toEqual(['E_TOOL_DEPTH']);
   });
 });
-
-/** Creates a store that works until the n-th append. Every later append fails, as if the process were dead. */
-function mortalStore(
-  inner: ConversationStore,
-  appends: number,
-): ConversationStore & { readonly isDead: () => boolean } {
-  let left = appends;
-  const live = <Value>(action: () => Promise<Value>) =>
-    left <= 0 ? Promise.reject(new Error('the process is gone')) : action();
-  return {
-    ...inner,
-    isDead: () => left <= 0,
-    append: (...args) => {
-      left--;
-      return live(() => inner.append(...args));
-    },
-    commit: (...args) => live(() => inner.commit(...args)),
-  };
-}
 
 describe('the calls inside calls', () => {
   test('of a resumed turn get their recorded results, wherever the crash was', async () => {

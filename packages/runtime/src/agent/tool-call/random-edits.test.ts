@@ -4,6 +4,7 @@ import type { JsonObject, ToolCallMiddleware } from '@goondan/types';
 import { samples } from '../../../../../test/samples.ts';
 import type { QuestionOutcome } from '../../questions/question-record.ts';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
+import { mortalStore } from '../../testing/mortal-store.ts';
 import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
@@ -133,19 +134,3 @@ test('F-13 edited arguments run, and nothing else does: the arguments that a per
   // The samples are worth something.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(samples(200) / 20);
 });
-
-/** Creates a store that works until the n-th append. Every later append fails, as if the process were dead. */
-function mortalStore(inner: ConversationStore, appends: number): ConversationStore & { isDead(): boolean } {
-  let left = appends;
-  const live = <Value>(action: () => Promise<Value>) =>
-    left <= 0 ? Promise.reject(new Error('the process is gone')) : action();
-  return {
-    ...inner,
-    isDead: () => left <= 0,
-    append: (...args) => {
-      left--;
-      return live(() => inner.append(...args));
-    },
-    commit: (...args) => live(() => inner.commit(...args)),
-  };
-}

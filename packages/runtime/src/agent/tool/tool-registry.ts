@@ -78,7 +78,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Registers a tool of an extension. `provider`: the code and the server behind it. Registering the same name again replaces the tool at its position in the catalog.
+   * Registers a tool of an extension. `provider`: the code and the server behind it. Registering the same name again
+   * replaces the tool at its position in the catalog.
    */
   register(extension: string, item: unknown, handler: unknown, provider: JsonObject = {}): void {
     const checked = checkItem(item);

@@ -10,8 +10,8 @@ import {
   type ScriptedAgentOptions,
   type ToldEvent,
 } from '../../testing/index.ts';
+import { mortalStore } from '../../testing/mortal-store.ts';
 import { isSpanId, newTraceId } from '../../trace/span-id.ts';
-import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -131,7 +131,7 @@ describe('the spans of a turn', () => {
     for (let appends = 1; ; appends++) {
       const store = memoryStore();
       const mortal = mortalStore(store, appends);
-      const first = await scriptedAgent({ ...steady, store: mortal.store });
+      const first = await scriptedAgent({ ...steady, store: mortal });
       await first.say('go', { event }).catch(() => undefined);
       if (!mortal.isDead()) break;
       interrupted++;
@@ -172,22 +172,6 @@ const quietEvent: AgentEvent = {
   traceId,
   createdAt: new Date(0),
 };
-
-/** Creates a store that works until the n-th append. Every later append fails, as if the process were dead. */
-function mortalStore(inner: ConversationStore, appends: number) {
-  let left = appends;
-  const live = <Value>(action: () => Promise<Value>) =>
-    left <= 0 ? Promise.reject(new Error('the process is gone')) : action();
-  const store: ConversationStore = {
-    ...inner,
-    append: (...args) => {
-      left--;
-      return live(() => inner.append(...args));
-    },
-    commit: (...args) => live(() => inner.commit(...args)),
-  };
-  return { store, isDead: () => left <= 0 };
-}
 
 describe('the turn of a called agent', () => {
   type From = 'turn' | 'step' | 'tool' | 'agents__request' | 'agents__send';
