@@ -161,6 +161,21 @@ test('N-01 a question is answered from the store without a node, and a node that
   expect([told, (await opened.grants()).map(({ by }) => by)]).toEqual([['a ann'], ['ann']]);
   await opened.revoke({ id: 'a', by: 'ann' });
   expect(await node.list()).toEqual([]);
+  // The store still has the changes, so that it knows what became of a question that a turn has taken, or somebody revoked.
+  for (const late of [opened.revoke({ id: 'a', by: 'bob' }), opened.answer({ id: 'a', decision: 'denied', by: 'bob' })])
+    expect(await rejectionOf(late)).toMatchObject({
+      code: 'E_QUESTION_ENDED',
+      message: 'The question "a" was answered for always by ann, which was revoked already.',
+    });
+  await node.put({ ...record('b', 'why'), expiresAt: '9999-01-01T00:00:00.000Z' });
+  await opened.answer({ id: 'b', decision: 'approved', by: 'ann', via: 'disk' });
+  await node.remove('b');
+  expect(await rejectionOf(opened.answer({ id: 'b', decision: 'denied', by: 'bob' }))).toMatchObject({
+    code: 'E_QUESTION_ENDED',
+    message: 'The question "b" was answered by ann already.',
+  });
+  const never = opened.answer({ id: 'never', decision: 'denied', by: 'bob' });
+  expect(await rejectionOf(never)).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
   await opened.close();
   await node.close();
 });

@@ -66,6 +66,11 @@ export class PostgresQuestions implements QuestionStore {
     }
   }
 
+  async findRemoved(id: string): Promise<QuestionRecord | undefined> {
+    const [found] = await this.#query<{ record: string }>(REMOVED, [this.context.swarm, id]);
+    return found && decode(found.record);
+  }
+
   async remove(id: string): Promise<void> {
     await this.#change(this.#statements.remove, [id, null]);
   }
@@ -178,6 +183,10 @@ select record from gdn_approval where swarm = $1 and agent = $2 and key = $3 ord
 const STATE = `
 select (select approval_changes from gdn_swarm where swarm = $1) as last, kept.id, kept.record
 from (select 1) as one left join gdn_approval as kept on kept.swarm = $1 order by kept.place`;
+
+const REMOVED = `
+select record from gdn_approval_change where swarm = $1 and id = $2 and record is not null
+  and not exists (select from gdn_approval where swarm = $1 and id = $2) order by number desc limit 1`;
 
 const CHANGES = `
 select number, id, record from gdn_approval_change where swarm = $1 and number > $2 order by number limit ${KEPT_CHANGES}`;

@@ -319,7 +319,7 @@ export interface Swarm {
   answer(reply: QuestionReply): Promise<void>;
   /** Lists the answers that people gave for always, oldest first. */
   grants(): Promise<readonly GrantSummary[]>;
-  /** Removes an answer that was given for always. **Errors** — `E_QUESTION_UNKNOWN`. */
+  /** Removes an answer that was given for always. **Errors** — `E_QUESTION_UNKNOWN`; `E_QUESTION_ENDED` if it is revoked. */
   revoke(grant: GrantRevocation): Promise<void>;
   /**
    * Replaces the processes of the chosen instances between turns. If `fresh` is true, also resets their conversations;

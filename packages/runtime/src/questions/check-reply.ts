@@ -23,6 +23,8 @@ export interface EndedQuestion {
   readonly how: 'answered' | 'expired' | 'withdrawn';
   /** The person who answered it. */
   readonly by?: string;
+  /** Present if the answer was for always, and was revoked; `by`: the person who revoked it, if known. */
+  readonly revoked?: { readonly by?: string };
 }
 
 export interface AnswerableQuestion {
@@ -48,7 +50,10 @@ export function findReplyProblem(
 ): GoondanError | undefined {
   const { id, digest } = reply;
   if (question === undefined && ended === undefined)
-    return error('E_QUESTION_UNKNOWN', `There is no question "${id}": it was never asked, or its turn is over.`);
+    return error(
+      'E_QUESTION_UNKNOWN',
+      `There is no question "${id}": it was never asked, its turn is over, or it is revoked.`,
+    );
   if (isForbidden) return error('E_QUESTION_FORBIDDEN', `The question "${id}" may not be answered from here.`);
   if (ended !== undefined) return endedError(id, ended);
   if (question === undefined) return undefined;
@@ -69,7 +74,12 @@ export function endedError(id: string, ended: EndedQuestion): GoondanError {
   return error('E_QUESTION_ENDED', `The question "${id}" ${describeEnd(ended)}.`);
 }
 
-function describeEnd({ how, by }: EndedQuestion): string {
+function describeEnd({ how, by, revoked }: EndedQuestion): string {
+  if (revoked !== undefined) {
+    const giver = by === undefined ? '' : ` by ${by}`;
+    const revoker = revoked.by === undefined ? '' : ` by ${revoked.by}`;
+    return `was answered for always${giver}, which was revoked${revoker} already`;
+  }
   if (how === 'answered') return by === undefined ? 'is answered already' : `was answered by ${by} already`;
   return how === 'expired' ? 'has expired' : 'is withdrawn: its turn no longer needs an answer';
 }

@@ -21,6 +21,11 @@ export interface QuestionStore {
    * store does not have the request any more: its turn has ended.
    */
   answer(record: AnsweredQuestion): Promise<boolean>;
+  /**
+   * Returns the last record of a request that was removed lately; `undefined` if the store has forgotten it. Absent if the
+   * store forgets requests at once.
+   */
+  findRemoved?(id: string): Promise<QuestionRecord | undefined>;
   /** Removes a request. An unknown request is ignored. */
   remove(id: string): Promise<void>;
   /**

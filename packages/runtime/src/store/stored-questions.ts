@@ -2,6 +2,7 @@
  * Questions of a swarm that nobody asks through the swarm: while it does not run, or at a store that many nodes share. A
  * node that runs hears of each answer from the store; otherwise the next start uses it.
  */
+import { defined } from '../json/defined.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   answerOf,
@@ -34,7 +35,7 @@ export interface StoredQuestions {
 }
 
 export function storedQuestions(
-  store: Pick<QuestionStore, 'list' | 'answer' | 'remove'>,
+  store: Pick<QuestionStore, 'list' | 'answer' | 'remove' | 'findRemoved'>,
   clock: Clock,
 ): Omit<StoredQuestions, 'close'> {
   const isLate = ({ expiresAt }: QuestionRecord) => clock.now().getTime() >= Date.parse(expiresAt);
@@ -43,6 +44,15 @@ export function storedQuestions(
     if (answer !== undefined) return { how: 'answered', ...(answer.by !== undefined && { by: answer.by }) };
     return isLate(record) ? { how: 'expired' } : undefined;
   };
+  const endOfRemoved = async (id: string): Promise<EndedQuestion | undefined> => {
+    const record = await store.findRemoved?.(id);
+    if (record === undefined) return undefined;
+    return { ...(endOf(record) ?? { how: 'withdrawn' }), ...(isGrant(record) && { revoked: {} }) };
+  };
+  const endNow = async (id: string): Promise<EndedQuestion | undefined> => {
+    const record = (await store.list()).find((each) => each.id === id);
+    return record === undefined ? endOfRemoved(id) : endOf(record);
+  };
   return {
     async questions() {
       return (await store.list()).filter((record) => endOf(record) === undefined).map(summaryOf);
@@ -50,15 +60,17 @@ export function storedQuestions(
     async answer(reply) {
       const all = await store.list();
       const record = all.find(({ id }) => id === reply.id);
-      const ended = record && endOf(record);
+      const ended = record === undefined ? await endOfRemoved(reply.id) : endOf(record);
+      const question = record && summaryOf(record);
       const problem =
-        findReplyProblem(record === undefined ? {} : { question: summaryOf(record), ...(ended && { ended }) }, reply) ??
+        findReplyProblem(defined({ question, ended }), reply) ??
         findGrantProblem(record === undefined ? [] : all.filter((each) => isSameConversation(each, record)), reply);
       if (problem !== undefined) throw problem;
       if (record === undefined) return;
       const answer = answerOf(reply, clock.now());
       // Somebody else may have answered meanwhile, through the swarm or from another machine.
-      if (!(await store.answer({ ...record, answer }))) throw endedError(reply.id, { how: 'answered' });
+      if (!(await store.answer({ ...record, answer })))
+        throw endedError(reply.id, (await endNow(reply.id)) ?? { how: 'answered' });
       for (const other of all) {
         const too = isLate(other) ? undefined : answerToo(other, { ...record, answer });
         if (too !== undefined) await store.answer({ ...other, answer: too });
@@ -69,7 +81,10 @@ export function storedQuestions(
     },
     async revoke({ id }) {
       const record = (await store.list()).find((each) => each.id === id);
-      if (record === undefined || !isGrant(record)) throw unknownGrant(id);
+      if (record === undefined || !isGrant(record)) {
+        const ended = record === undefined ? await endOfRemoved(id) : undefined;
+        throw ended?.revoked === undefined ? unknownGrant(id) : endedError(id, ended);
+      }
       await store.remove(id);
     },
   };

@@ -255,7 +255,8 @@ export const swarmErrors = {
   },
   E_QUESTION_ENDED: {
     forPrograms: true,
-    meaning: 'The question needs no answer any more: somebody has answered it, it has expired, or its turn is over.',
+    meaning:
+      'The question needs no answer any more: somebody has answered it, it has expired, or its turn is over. Or the answer was for always, and is revoked already.',
     suggestion: 'List the open questions with `gdn approve`.',
   },
   E_QUESTION_FORBIDDEN: {
@@ -270,7 +271,8 @@ export const swarmErrors = {
   },
   E_QUESTION_UNKNOWN: {
     forPrograms: true,
-    meaning: 'There is no question with this id: it was never asked, or its turn is over.',
+    meaning:
+      'There is no question with this id: it was never asked, its turn is over, or its answer was for always and is revoked.',
     suggestion: 'List the open questions with `gdn approve`.',
   },
   E_RELOAD_FAILED: {

@@ -187,7 +187,14 @@ describe('an answer for always', () => {
     // A question that is asked while the grant is being removed does not get it.
     expect(await ask({}, at, 'e2')).toBeUndefined();
     await revoked;
-    expect(await rejectionOf(questions.grants.revoke({ id, by: 'bob' }))).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
+    const again = {
+      code: 'E_QUESTION_ENDED',
+      message: `The question "${id}" was answered for always by ann, which was revoked by bob already.`,
+    };
+    expect(await rejectionOf(questions.grants.revoke({ id, by: 'bob' }))).toMatchObject(again);
+    expect(await rejectionOf(questions.answer({ id, decision: 'denied', by: 'eve' }))).toMatchObject(again);
+    const never = questions.grants.revoke({ id: 'never', by: 'bob' });
+    expect(await rejectionOf(never)).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
     await allow('tool', { toolName: 'files__delete' });
     await questions.grants.end({ ...at, instanceKey: 'other' });
     expect(questions.grants.list()).toHaveLength(1);

@@ -19,6 +19,7 @@ import {
   isGrant,
   unknownGrant,
 } from '../../questions/grant-summary.ts';
+import { endedError } from '../../questions/check-reply.ts';
 import { questionDigest } from '../../questions/question-digest.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
 import { isSameAddress } from '../address/address-key.ts';
@@ -39,11 +40,15 @@ export class Grants {
     return this.book.all().flatMap(({ record }) => grantOf(record) ?? []);
   }
 
-  /** Removes a grant. **Errors** — `E_QUESTION_UNKNOWN`, and those of the disk. */
+  /** Removes a grant. **Errors** — `E_QUESTION_UNKNOWN`; `E_QUESTION_ENDED` if it is revoked; those of the disk. */
   async revoke({ id, by }: GrantRevocation): Promise<void> {
     const entry = this.book.entries.get(id);
-    if (entry === undefined || !isGrant(entry.record)) throw unknownGrant(id);
+    if (entry === undefined || !isGrant(entry.record)) {
+      const ended = this.book.ended.get(id)?.ended;
+      throw ended?.revoked === undefined ? unknownGrant(id) : endedError(id, ended);
+    }
     await this.#remove(id);
+    this.book.remember(entry, { by });
     this.voice.revoked(entry.record, by);
   }
 

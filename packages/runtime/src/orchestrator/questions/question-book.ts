@@ -51,6 +51,12 @@ export class QuestionBook {
     return isUnanswered(entry) ? undefined : endOf(entry);
   }
 
+  /** Remembers how a question ended that is removed. `revoked`: the answer was for always, and is revoked. */
+  remember(entry: Entry, revoked?: EndedQuestion['revoked']): void {
+    const end = (isUnanswered(entry) ? undefined : endOf(entry)) ?? { how: 'withdrawn' };
+    this.ended.add(summaryOf(entry.record), { ...end, ...defined({ revoked }) });
+  }
+
   /** Returns the problem of an answer. `end`: the end of the question, if this node does not know it. */
   problemOf(
     reply: QuestionReply,

@@ -8,6 +8,7 @@ import { memoryQuestions, MemorySwarm } from '../../testing/conformance/memory-s
 import { countedIds } from '../../testing/counted-ids.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { AskFrame } from './asked-question.ts';
 import { Questions } from './questions.ts';
 
@@ -77,6 +78,20 @@ describe('requests of several nodes', () => {
     expect(two.questions.asking()).toEqual([]);
   });
 
+  test('N-01 that have ended refuse a late answer in the same words at every node', async () => {
+    const { one, two } = await openNodes();
+    await one.ask('call');
+    const id = one.questions.pending()[0]?.id ?? '';
+    await one.questions.answer({ id, decision: 'approved', by: 'ann' });
+    one.questions.taken(at, id);
+    await Bun.sleep(0);
+    for (const { questions } of [one, two])
+      expect(await rejectionOf(questions.answer({ id, decision: 'denied', by: 'bob' }))).toMatchObject({
+        code: 'E_QUESTION_ENDED',
+        message: `The question "${id}" was answered by ann already.`,
+      });
+  });
+
   test('S-03 are answered, even if the owner has used the answer before the other node knows that it is stored', async () => {
     const { one, two, swarm } = await openNodes();
     await one.ask('call');
@@ -87,6 +102,8 @@ describe('requests of several nodes', () => {
     expect(await decide(two.questions, listed?.id ?? '', { decision: 'approved' })).toBe(true);
     expect(one.said).toMatchObject([{ outcome: { answer: { decision: 'approved' } } }]);
     expect(swarm.questions.size).toBe(0);
+    const late = two.questions.answer({ id: listed?.id ?? '', decision: 'denied', by: 'bob' });
+    expect(await rejectionOf(late)).toMatchObject({ message: expect.stringContaining('was answered by') });
   });
 
   test('S-03 that another node answers before the owner knows that they are stored reach their turn', async () => {

@@ -43,16 +43,7 @@ import { NamedTimers } from '../supervision/named-timers.ts';
 import { approvalOf, type AskFrame, findRoomProblem, isSameQuestion, newRecord } from './asked-question.ts';
 import { QuestionBook } from './question-book.ts';
 import { Grants } from './grants.ts';
-import {
-  endOf,
-  type Entry,
-  isNoGrant,
-  isReplaced,
-  isUnanswered,
-  noticeOf,
-  outcomeOf,
-  storedEntry,
-} from './question-entry.ts';
+import { type Entry, isNoGrant, isReplaced, isUnanswered, noticeOf, outcomeOf, storedEntry } from './question-entry.ts';
 import { QuestionVoice } from './question-voice.ts';
 import type { QuestionsDeps } from './questions-deps.ts';
 
@@ -242,6 +233,7 @@ export class Questions implements SwarmListener {
     else {
       entry.record = record;
       this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
+      if (isUsed) this.#book.remember(entry);
       return undefined;
     }
     return this.#book.entries.has(record.id) ? 'answered' : 'withdrawn';
@@ -282,8 +274,11 @@ export class Questions implements SwarmListener {
       if (changed === undefined) return;
       // A grant can be revoked at every node.
       if (this.#book.isOwned(changed) && !(record === undefined && isGrant(changed))) return;
-      if (record === undefined) this.#book.entries.delete(id);
-      else this.#add(record);
+      if (record !== undefined) this.#add(record);
+      else if (entry !== undefined) {
+        this.#book.entries.delete(id);
+        this.#book.remember(entry, isGrant(entry.record) ? {} : undefined);
+      }
       return this.deps.events.waitsChanged();
     }
     if (record.answer === undefined || !(isUnanswered(entry) || entry.stage === 'saving')) return;
@@ -356,10 +351,7 @@ export class Questions implements SwarmListener {
     const { stage } = entry;
     this.#book.entries.delete(entry.record.id);
     this.#timers.clear(entry.record.id);
-    this.#book.ended.add(
-      summaryOf(entry.record),
-      isUnanswered(entry) ? { how: 'withdrawn' } : (endOf(entry) ?? { how: 'withdrawn' }),
-    );
+    this.#book.remember(entry);
     // While a write is running, the writer removes the record.
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
