@@ -1,5 +1,5 @@
 /** Error responses of a connector over HTTP. */
-import { GoondanError } from '@goondan/types';
+import { type ErrorCode, GoondanError } from '@goondan/types';
 import {
   headersOf as headersBy,
   refuse as refuseBy,
@@ -30,6 +30,22 @@ const statuses: StatusByCode = {
 export const statusOf = (error: GoondanError): number => statusBy(error, statuses);
 export const headersOf = (error: GoondanError): Record<string, string> => headersBy(error, statuses);
 export const refuse = (error: GoondanError): Response => refuseBy(error, statuses);
+
+/** The advice of a connector to its clients, by code. The catalogue speaks to people who have `gdn`. */
+export type Advice = { readonly [Code in ErrorCode]?: string };
+
+export const FORBIDDEN_ADVICE =
+  'Only the client whose request began the turn may answer, if the Connection has `answersQuestions: true`.';
+
+export function suggestionOf({ code, suggestion }: GoondanError, advice: Advice): string {
+  return (Object.hasOwn(advice, code) ? advice[code] : undefined) ?? suggestion;
+}
+
+/** Like `refuse`, with the advice of this connector. */
+export function refuseWith(error: GoondanError, advice: Advice): Response {
+  const { code, message } = error;
+  return refuseBy(error, statuses, { error: { code, message, suggestion: suggestionOf(error, advice) } });
+}
 
 /** Returns the HTTP status for any code: a turn may fail with the code of a tool or a provider. */
 export function statusOfCode(code: string | undefined): number {

@@ -2,15 +2,32 @@
 import type { ConnectorContext, ConnectorQuestion, ConnectorReply } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
+import { type Advice, FORBIDDEN_ADVICE } from '../../web/refuse.ts';
 import { isOfClient } from '../../web/turn-questions.ts';
 import { describeReplyProblem, readReply } from '../../web/read-reply.ts';
 
 /** Returns the id in the path of a question; `''` for the list, and `undefined` for any other path. */
 export function questionIdOf(path: string, pathname: string): string | undefined {
-  const list = `${path.replace(/\/$/, '')}/questions`;
+  const list = listPath(path);
   if (pathname === list) return '';
   const [, id] = /^\/([\w-]{1,100})$/.exec(pathname.slice(list.length)) ?? [];
   return pathname.startsWith(`${list}/`) ? id : undefined;
+}
+
+/** Returns the advice for clients of a connection with this path. */
+export function adviceOn(path = '/'): Advice {
+  const list = `\`GET ${listPath(path)}\``;
+  const lists = `${list} lists your open questions. To get the answer of the turn, repeat its request with its id.`;
+  return {
+    E_QUESTION_CHANGED: `Read the question again with ${list}, and send its digest.`,
+    E_QUESTION_ENDED: lists,
+    E_QUESTION_FORBIDDEN: FORBIDDEN_ADVICE,
+    E_QUESTION_UNKNOWN: lists,
+  };
+}
+
+function listPath(path: string): string {
+  return `${path.replace(/\/$/, '')}/questions`;
 }
 
 export async function answerQuestions(

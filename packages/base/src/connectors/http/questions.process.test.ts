@@ -152,4 +152,19 @@ describe('the questions of a client', () => {
     expect(await refusal('token-ci', '/in/questions/q1/more', yes)).toEqual([404, 'E_HTTP_PATH']);
     expect(swarm.replies).toHaveLength(1);
   });
+
+  test('N-04 a refused answer says what a client can do, who has no `gdn`', async () => {
+    const { swarm, call } = await open();
+    await call('token-ci', '/in', { input: 'Pay 3' });
+    const suggestion = async (...request: Parameters<typeof call>) =>
+      ((await call(...request)).body.error as { suggestion: string } | undefined)?.suggestion;
+    const changed = await suggestion('token-ci', '/in/questions/q1', { ...yes, digest: 'x' });
+    const forbidden = await suggestion('token-kim', '/in/questions/q1', yes);
+    swarm.end('q1', 'expired');
+    const late = await suggestion('token-ci', '/in/questions/q1', yes);
+    const unknown = await suggestion('token-ci', '/in/questions/q9', yes);
+    expect(changed).toBe('Read the question again with `GET /in/questions`, and send its digest.');
+    expect([late, unknown]).toEqual(Array(2).fill(expect.stringContaining('`GET /in/questions` lists')));
+    expect(forbidden).toContain('the client whose request began the turn');
+  });
 });
