@@ -181,8 +181,9 @@ async function ask(
   chat: Chat,
   listeners: Pick<ConnectorAskOptions, 'onAccepted' | 'onDelta'>,
 ): Promise<ConnectorAnswer | AskingTurn> {
-  const { ctx, place, event, waiting, passed } = chat;
-  const cancelOnAbort = ctx.config.cancelOnDisconnect ?? true;
+  const { ctx, place, event, waiting, passed = [] } = chat;
+  // A client that leaves a question to somebody else may give up waiting, because the turn waits for that person.
+  const cancelOnAbort = (ctx.config.cancelOnDisconnect ?? true) && passed.length === 0;
   try {
     const answer = await askUntilQuestion(ctx, event, { ...listeners, signal: waiting.signal, cancelOnAbort }, passed);
     if ('questions' in answer) remember(chat, answer);

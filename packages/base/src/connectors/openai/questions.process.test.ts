@@ -16,9 +16,9 @@ afterEach(async () => {
   for (const each of running.splice(0)) await each.stop();
 });
 
-async function open(swarm = new AskingSwarm(), { isAllowed = true, folder = '' } = {}) {
+async function open(swarm = new AskingSwarm(), { isAllowed = true, folder = '', config = {} } = {}) {
   const connector = await runConnector(openai, {
-    config: { port: 0 },
+    config: { port: 0, ...config },
     secrets: tokens,
     agents: ['clerk'],
     ask: swarm.ask,
@@ -169,6 +169,24 @@ describe('an answer', () => {
     expect(swarm.replies).toEqual([]);
   });
 
+  test('N-04 that is refused says what a client can do, who has no `gdn`', async () => {
+    const { swarm, chat, chatOf, clientOf } = await open();
+    const { message } = await chat(say('Pay 3'));
+    swarm.end('q1', 'answered');
+    const requests = [
+      chat(say('Pay 3'), message, answer('yes')),
+      chat(say('Pay 3'), message, answer('yes', 'call_q9')),
+      chatOf(clientOf('token-kim'))(say('Pay 3'), message, answer('yes')),
+    ];
+    const messages = await Promise.all(requests.map((each) => each.then(() => '', String)));
+    expect(messages.join('\n')).not.toContain('gdn');
+    expect(messages).toEqual([
+      expect.stringContaining('Send `{"decision": "wait"}` as the tool message'),
+      expect.stringContaining('Send the `tool_call_id` of a question'),
+      expect.stringContaining('the client whose request began the turn'),
+    ]);
+  });
+
   test('N-04 is left to somebody else with wait, and the request waits for the turn', async () => {
     const { swarm, chat } = await open();
     const { message } = await chat(say('Pay 3'));
@@ -176,6 +194,20 @@ describe('an answer', () => {
     expect(await Promise.race([waiting, Bun.sleep(30).then(() => 'waits')])).toBe('waits');
     swarm.end('q1', 'answered');
     expect((await waiting).message.content).toBe('Pay 3: elsewhere.');
+  });
+
+  test('N-04 that is left to somebody else keeps its turn when the client gives up, and the client can wait again', async () => {
+    const { swarm, clientOf, chat, chatOf } = await open(new AskingSwarm(), { config: { timeoutSeconds: 0.1 } });
+    const { message } = await chat(say('Pay 3'));
+    const messages = [say('Pay 3'), message, answer('wait')];
+    const once = clientOf('token-ci').withOptions({ maxRetries: 0 });
+    expect(await refusal(chatOf(once)(...messages))).toEqual([504, 'E_HTTP_TIMEOUT']);
+    const signal = AbortSignal.timeout(30);
+    await once.chat.completions.create({ model: 'clerk', messages }, { signal }).catch(() => undefined);
+    await Bun.sleep(20);
+    expect(swarm.cancelled).toEqual([]);
+    swarm.end('q1', 'answered');
+    expect((await chat(...messages)).message.content).toBe('Pay 3: elsewhere.');
   });
 
   test('N-04 is refused if somebody else was first, and the client then waits for the turn', async () => {
