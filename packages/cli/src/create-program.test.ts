@@ -51,6 +51,26 @@ describe('the commands', () => {
   });
 
   test.each([
+    [
+      ['approve', 'x', '--reason', 'y'],
+      '--reason',
+      'A reason belongs to `gdn deny`. A note for the record is `--note`.',
+    ],
+    [
+      ['approve', 'x', '--reason=y'],
+      '--reason=y',
+      'A reason belongs to `gdn deny`. A note for the record is `--note`.',
+    ],
+    [['deny', 'x', '--note', 'y'], '--note', 'The words of a denial are its `--reason`.'],
+  ])('gdn %j names the option that people mean', async (args, flag, instead) => {
+    const { stderr, exitCode } = await runCaptured(args);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `E_USAGE: unknown option '${flag}'\n${instead} \`gdn ${args[0]} --help\` shows the arguments and options.\n`,
+      exitCode: 2,
+    });
+  });
+
+  test.each([
     [['--help'], 'Usage: gdn [options] [command]\n'],
     [['help'], 'Usage: gdn [options] [command]\n'],
     [['help', 'run'], 'Usage: gdn run [options] [folder]\n'],

@@ -28,6 +28,8 @@ export class GdnCommand extends Command {
   readonly #finish: (code: ExitCode) => void;
   #bundleUse: BundleUse = 'no';
   #insteadOfStore: string | undefined;
+  /** Advice by the flag of an option that the command does not have. */
+  readonly #refused = new Map<string, string>();
 
   constructor(name: string | undefined, terminal: Terminal, finish: (code: ExitCode) => void) {
     super(name);
@@ -96,6 +98,12 @@ export class GdnCommand extends Command {
    */
   readsBundle(use: Exclude<BundleUse, 'no'>): this {
     this.#bundleUse = use;
+    return this;
+  }
+
+  /** Says what to type instead of an option that people expect here. */
+  refusesOption(flag: `--${string}`, instead: string): this {
+    this.#refused.set(flag, instead);
     return this;
   }
 
@@ -199,10 +207,21 @@ export class GdnCommand extends Command {
         return [problem, this.#hintAboutArguments()];
       case 'commander.unknownOption':
         if (this.parent === null) return [problem, 'Options come after the command, as in `gdn status --json`. '];
-        return [problem, problem.includes("'--store'") && this.#insteadOfStore ? `${this.#insteadOfStore} ` : ''];
+        return (
+          this.#explainRefused(problem) ?? [
+            problem,
+            problem.includes("'--store'") && this.#insteadOfStore ? `${this.#insteadOfStore} ` : '',
+          ]
+        );
       default:
         return [problem, ''];
     }
+  }
+
+  #explainRefused(problem: string): readonly [problem: string, hint: string] | undefined {
+    const [quoted, flag = ''] = /^unknown option '(--[\w-]+)[^']*'/.exec(problem) ?? [];
+    const instead = this.#refused.get(flag);
+    return quoted === undefined || instead === undefined ? undefined : [quoted, `${instead} `];
   }
 
   /** Suggests the option that people often mean when they pass an argument. */

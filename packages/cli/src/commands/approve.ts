@@ -36,6 +36,7 @@ function addApprove(program: GdnCommand): void {
     .option('--edit', 'edit the arguments in $VISUAL, $EDITOR or vi; the difference is shown before it runs')
     .option('--args <json>', 'run it with these arguments: a JSON object, or @file with one')
     .option('--note <text>', 'a note for the record')
+    .refusesOption('--reason', 'A reason belongs to `gdn deny`. A note for the record is `--note`.')
     .swarmOptions()
     .examples(
       'gdn approve --bundle my-swarm',
@@ -77,6 +78,7 @@ function addDeny(program: GdnCommand): void {
         'allowed, the permission ends: the next such call is asked about again.',
     )
     .option('--reason <text>', 'the reason, which the agent reads; for a budget, a part of the error')
+    .refusesOption('--note', 'The words of a denial are its `--reason`.')
     .swarmOptions()
     .examples('gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
     .runs((options: DenyOptions, terminal, id?: string) =>
