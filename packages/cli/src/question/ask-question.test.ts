@@ -176,7 +176,7 @@ describe('the dialogue about a form', () => {
     });
     expect(screen).toEqual([
       '`/back` goes back to the field before, and `/decline` declines, with a reason if you like.',
-      'Branch (branch) (1 of 5): a number from 1 to 2',
+      'Branch (branch) (1 of 5): a name or a number from 1 to 2',
       '    1  Main',
       '    2  Dev',
       'Branch: ',
@@ -199,7 +199,7 @@ describe('the dialogue about a form', () => {
       'force [Enter: no]: ',
       'note (4 of 5): a text, optional',
       'note [Enter skips]: ',
-      'parts (5 of 5): numbers from 1 to 3 with commas, optional',
+      'parts (5 of 5): names or numbers from 1 to 3 with commas, optional',
       '    1  a',
       '    2  b',
       '    3  c',
@@ -251,6 +251,16 @@ describe('the dialogue about a form', () => {
   });
 
   test('with one field needs no second look', async () => {
+  test('N-04 takes a choice in another case, if only one fits', async () => {
+    const choices = { type: 'object', properties: { colour: { type: 'string', enum: ['Red', 'blue', 'Blue', '2'] } } };
+    const choose = async (...typed: string[]) => (await ask({ ...form, schema: choices }, typed)).answer;
+    const colour = (value: string) => ({ decision: 'approved', content: { colour: value } }) as const;
+    expect(await choose('RED')).toEqual(colour('Red'));
+    expect(await choose('Blue')).toEqual(colour('Blue'));
+    expect(await choose('2')).toEqual(colour('2'));
+    expect(await choose('BLUE', '3')).toEqual(colour('Blue'));
+  });
+
     const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string', minLength: 2 } } } };
     expect((await ask(one, ['a', '//etc'])).answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
   });

@@ -138,7 +138,7 @@ describe('the description of a waiting call', () => {
     };
     const form = { ...question, kind: 'form' as const, args: {}, reason: 'Which cake?', schema };
     const fields = [
-      '    Ca\\u202eke (cake): a number from 1 to 1',
+      '    Ca\\u202eke (cake): a name or a number from 1 to 1',
       '        1  lemon',
       '    eggs: a whole number, at least 1, optional, default 2',
     ];

@@ -48,11 +48,13 @@ export function readValue({ type, choices = [] }: FormField, text: string): Json
   }
 }
 
-/** A choice is named by its value, by its title, or else by its number. */
+/** A choice is named by its value, its title, its number, or else by a name in another case, if only one fits. */
 function readChoice(choices: NonNullable<FormField['choices']>, text: string): string | undefined {
   const byName = choices.find(({ value }) => value === text) ?? choices.find(({ title }) => title === text);
   const byNumber = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined;
-  return (byName ?? byNumber)?.value;
+  const isLike = (name: string) => name.toLowerCase() === text.toLowerCase();
+  const alike = choices.filter(({ value, title }) => isLike(value) || isLike(title));
+  return (byName ?? byNumber ?? (alike.length === 1 ? alike[0] : undefined))?.value;
 }
 
 function check(field: FormField, value: JsonValue): TypedField {
@@ -66,9 +68,9 @@ export function describeInput({ type, choices = [], format, least, most }: FormF
     case 'boolean':
       return 'y or n';
     case 'choice':
-      return `a number from 1 to ${choices.length}`;
+      return `a name or a number from 1 to ${choices.length}`;
     case 'choices':
-      return `numbers from 1 to ${choices.length} with commas${range(least, most, 'choices')}`;
+      return `names or numbers from 1 to ${choices.length} with commas${range(least, most, 'choices')}`;
     case 'number':
     case 'integer':
       return `${type === 'integer' ? 'a whole number' : 'a number'}${range(least, most)}`;

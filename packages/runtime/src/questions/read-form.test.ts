@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { checkPage } from './check-page.ts';
-import { readForm } from './read-form.ts';
+import { findContentProblem, readForm } from './read-form.ts';
 
 const of = (properties: object, more: object = {}) => readForm({ type: 'object', properties, ...more });
 
@@ -35,6 +35,16 @@ test('a form has text, choices, numbers, and yes and no', () => {
     { name: 'count', title: 'count', isRequired: false, type: 'number', least: 0, most: 1 },
     { name: 'sure', title: 'sure', isRequired: false, type: 'boolean', default: true },
   ]);
+});
+
+test('N-04 an empty text is not an answer to a required field, unless the form says so', () => {
+  const fill = (schema: object, required: readonly string[]) => {
+    const fields = readForm({ type: 'object', properties: { a: { type: 'string', ...schema } }, required });
+    return 'problem' in fields ? fields.problem : findContentProblem(fields, { a: '' });
+  };
+  expect(fill({}, ['a'])).toBe('a is required, and empty');
+  expect([fill({}, []), fill({ minLength: 0 }, ['a'])]).toEqual([undefined, undefined]);
+  expect(fill({ minLength: 2 }, ['a'])).toBe('a must have 2 characters or more');
 });
 
 test.each<[unknown, string]>([

@@ -132,7 +132,7 @@ export function findContentProblem(fields: readonly FormField[], content: JsonOb
 }
 
 function findValueProblem(field: FormField, value: JsonValue): string | undefined {
-  const { type, choices = [], format } = field;
+  const { type, choices = [], format, isRequired } = field;
   const isChoice = (each: unknown) => choices.some((choice) => choice.value === each);
   const list = () => choices.map((choice) => JSON.stringify(choice.value)).join(', ');
   switch (type) {
@@ -146,6 +146,8 @@ function findValueProblem(field: FormField, value: JsonValue): string | undefine
       return findLimitProblem(field, value.length, 'choices');
     case 'text':
       if (typeof value !== 'string') return 'must be a text';
+      // A form that takes an empty text for a required one says so.
+      if (value === '' && isRequired && field.least === undefined) return 'is required, and empty';
       if (format !== undefined && !isOfFormat(format, value)) return `must be ${formatNames[format]}`;
       return findLimitProblem(field, Array.from(value).length, 'characters');
     default:
