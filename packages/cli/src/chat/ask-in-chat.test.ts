@@ -40,10 +40,10 @@ test('N-04 the chat knows whether the person was typing a message when the quest
   const { signal } = new AbortController();
   // The cast is safe: only the draft is read.
   const chatWith = (draft: string) => ({ screen: { draft }, ask: async () => undefined }) as unknown as Chat;
-  expect([chatAsker(chatWith('half a mess'), signal).wasTyping, chatAsker(chatWith(''), signal).wasTyping]).toEqual([
-    true,
-    false,
-  ]);
+  expect([
+    chatAsker(chatWith('half a mess'), signal, String).wasTyping,
+    chatAsker(chatWith(''), signal, String).wasTyping,
+  ]).toEqual([true, false]);
 });
 
 test('N-04 a chat that an agent opened shows a question, and lets nobody answer it', async () => {
@@ -66,10 +66,15 @@ test('N-04 a chat that an agent opened shows a question, and lets nobody answer 
   } as unknown as Chat;
   try {
     // The cast is safe: see above.
-    const desk = await askInChat({ swarm, isOwn: true } as ChatSwarm, chat);
+    const desk = await askInChat({ swarm, isOwn: true } as ChatSwarm, chat, (text) =>
+      text.replaceAll('3fa9c1d2`', '3fa9c1d2 --bundle b`'),
+    );
     await noted.promise;
     desk.close();
-    expect(done).toEqual(['shown', expect.stringContaining('stays unanswered')]);
+    expect(done).toEqual([
+      'shown',
+      '3fa9c1d2 stays unanswered. /questions asks you again; `gdn approve 3fa9c1d2 --bundle b` and `gdn deny 3fa9c1d2 --bundle b` answer it from another terminal. Ctrl-C cancels the turn.',
+    ]);
   } finally {
     if (before === undefined) delete process.env['GOONDAN_RUN'];
     else process.env['GOONDAN_RUN'] = before;

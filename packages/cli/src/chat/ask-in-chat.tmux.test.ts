@@ -194,7 +194,7 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     await terminal.enter('a');
     await terminal.see(/Always what\?[^]*\]$/);
     await terminal.enter('t');
-    await terminal.see(/with any arguments runs without a question from now on[^]*Put: a cow[^]*\n>$/);
+    await terminal.see(/with any arguments, runs without a question from now on[^]*Put: a cow[^]*\n>$/);
     await terminal.enter('put a hen');
     await terminal.see(/> put a hen\n[^\n]*ok, [^\n]*\nPut: a hen\n[^]*\n>$/);
     await terminal.enter('/new other');
@@ -203,10 +203,17 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     await terminal.see(/A person denied this call[^]*\n>$/);
   });
 
-  test('Ctrl-C leaves the question open, and a second one cancels the turn', async () => {
+  test('N-04 Ctrl-C leaves the question open, /questions asks again, and a second Ctrl-C cancels the turn', async () => {
+    await terminal.see(/\n>$/);
+    await terminal.enter('/questions');
+    await terminal.see(/Nothing is waiting for an answer\.\n[^]*>$/);
     await ask('a hat');
     await terminal.press('C-c');
-    await terminal.see('stays unanswered.');
+    await terminal.see(/stays unanswered\.[^]*`gdn approve \w+ --bundle bundle`[^]*Ctrl-C cancels the turn\.[^]*\n>$/);
+    await terminal.enter('/questions');
+    await terminal.see(/Ctrl-C cancels the turn\.[^]*{"what":"a hat"}[^]*\nLet it run\? \[y\/n\/e\/a\]$/);
+    await terminal.press('C-c');
+    await terminal.see(/stays unanswered\.[^]*stays unanswered\.[^]*\n>$/);
     await terminal.press('C-c');
     await terminal.see(/cancelled[^]*\n>\s*$/i);
   });

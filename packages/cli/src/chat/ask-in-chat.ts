@@ -23,28 +23,29 @@ const styles: Readonly<Record<DiffTone, Style>> = {
 
 /**
  * Opens the desk. If the swarm was started for this chat, the desk asks about all of its calls, because nobody else can
- * be asked.
+ * be asked. `suggest`: see `Asker`.
  */
-export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<QuestionDesk> {
+export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat, suggest: Asker['suggest']): Promise<QuestionDesk> {
   return QuestionDesk.open({
     swarm,
     concerns: (question) => isOwn || chat.isAbout(question),
     ask: async (question, signal) => {
       chat.screen.print(linesAbout(question));
       // An agent can open a terminal, too.
-      const answer = isBelowSwarm() ? undefined : await askQuestion(question, chatAsker(chat, signal));
-      if (answer === undefined && !signal.aborted) chat.note(describeLeft(question));
+      const answer = isBelowSwarm() ? undefined : await askQuestion(question, chatAsker(chat, signal, suggest));
+      if (answer === undefined && !signal.aborted) chat.note(suggest(describeLeft(question)));
       return answer;
     },
-    tell: (text) => chat.note(text),
+    tell: (text) => chat.note(suggest(text)),
     nameOfPerson: personName,
     via: 'chat',
   });
 }
 
 /** Asks in the input line. The lines of the dialogue are printed above it. */
-export function chatAsker(chat: Pick<Chat, 'ask' | 'screen'>, signal: AbortSignal): Asker {
+export function chatAsker(chat: Pick<Chat, 'ask' | 'screen'>, signal: AbortSignal, suggest: Asker['suggest']): Asker {
   return {
+    suggest,
     wasTyping: chat.screen.draft !== '',
     show: (lines) => chat.screen.print(lines.map(paint)),
     readLine: (prompt) => chat.ask([], prompt, signal),
@@ -63,5 +64,6 @@ function paint({ text, tone }: DiffLine): Line {
 
 function describeLeft({ id, kind }: QuestionSummary): string {
   const yes = kind === 'form' ? 'answer' : 'approve';
-  return `${id} stays unanswered. \`gdn ${yes}\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`;
+  const elsewhere = `\`gdn ${yes} ${id}\` and \`gdn deny ${id}\` answer it from another terminal`;
+  return `${id} stays unanswered. /questions asks you again; ${elsewhere}. Ctrl-C cancels the turn.`;
 }

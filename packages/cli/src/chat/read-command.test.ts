@@ -13,6 +13,7 @@ describe('readInput', () => {
     ['/ help', message('/ help')],
     ['/help', command({ name: 'help' })],
     ['/HELP ', command({ name: 'help' })],
+    ['/questions', command({ name: 'questions' })],
     ['/quit', command({ name: 'quit' })],
     ['/exit', command({ name: 'quit' })],
     ['/history', command({ name: 'history', count: 20 })],

@@ -3,7 +3,7 @@ import { closestName } from '@goondan/runtime/internal';
 
 export type ChatCommand =
   | { readonly name: 'quit' }
-  | { readonly name: 'help' | 'status' }
+  | { readonly name: 'help' | 'questions' | 'status' }
   | { readonly name: 'history'; readonly count: number }
   | { readonly name: 'agent'; readonly agent?: string; readonly instanceKey?: string }
   | { readonly name: 'new'; readonly instanceKey?: string };
@@ -19,6 +19,7 @@ export const commandHelp: readonly (readonly [usage: string, does: string])[] = 
   ['/history [NUMBER]', 'more of the conversation (20 messages)'],
   ['/agent [NAME [KEY]]', 'talk to another agent; without a name, list the agents'],
   ['/new [KEY]', 'another conversation with this agent'],
+  ['/questions', 'answer the questions that you left open'],
   ['/status', 'the running agents'],
   ['/quit', 'leave; so does Ctrl-D'],
 ];
@@ -42,6 +43,7 @@ export function readInput(text: string): ReadInput {
 function readCommand(name: string, rest: string): ReadInput {
   switch (name) {
     case 'help':
+    case 'questions':
     case 'quit':
     case 'status':
       return rest === '' ? command({ name }) : mistake(`/${name} takes nothing after it.`);

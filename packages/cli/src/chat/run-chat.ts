@@ -70,7 +70,7 @@ async function talk(
   onOpen: (chat: Chat) => void,
 ): Promise<ChatEnd> {
   const { swarm } = opened;
-  const deps = commandDeps(swarm, run);
+  const deps = { ...commandDeps(swarm, run), askAgain: () => desk?.askAgain() ?? 0 };
   const { entryAgent, agents } = await swarm.status();
   const at = { agent: partner.agent ?? entryAgent, instanceKey: partner.instanceKey ?? 'default' };
   if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
@@ -94,7 +94,7 @@ async function talk(
     await openConversation(at, chat, deps);
     if (!opened.isOwn) chat.note('The swarm was already running, and keeps running when you leave.');
     chat.note('/help lists what you can type.');
-    desk = await askInChat(opened, chat);
+    desk = await askInChat(opened, chat, terminal.suggest);
     return await chat.ended;
   } finally {
     desk?.close();
@@ -103,7 +103,7 @@ async function talk(
   }
 }
 
-function commandDeps(swarm: Swarm, run: PreparedRun): CommandDeps {
+function commandDeps(swarm: Swarm, run: PreparedRun): Omit<CommandDeps, 'askAgain'> {
   const { bundle, swarmName, workdir } = run;
   const { agents } = declaredAgents(bundle, { swarm: swarmName, environment: process.env, workdir });
   return {

@@ -17,6 +17,8 @@ export interface CommandDeps {
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
   /** Returns the inputs of a conversation that `gdn` sent and that have no answer yet, oldest first. */
   readonly readEarlier: (at: InstanceAddress) => Promise<readonly EarlierInput[]>;
+  /** Asks again about the questions that the person left open. Returns their number. */
+  readonly askAgain: () => number;
   /** Returns `provider/model`, if known. */
   readonly modelOf: (agent: string) => string | undefined;
 }
@@ -35,6 +37,9 @@ export async function runCommand(
   switch (command.name) {
     case 'help':
       return screen.print(help());
+    case 'questions':
+      if (deps.askAgain() === 0) screen.print([line('Nothing is waiting for an answer.', 'dim')]);
+      return;
     case 'status':
       return screen.print(
         linesOf(describeStatus(await deps.swarm.status(), { isWatched: true, suggest: String }).trimEnd(), 'dim'),

@@ -235,7 +235,7 @@ describe('in a running swarm', () => {
       `E_QUESTION_REPLY: The question "${id}" needs more than yes or no.`,
       2,
     ]);
-    expect(await gdn('answer', id, 'cake=plum')).toEqual({ stdout: 'Answered.\n', ...quiet });
+    expect(await gdn('answer', id, 'cake=Plum')).toEqual({ stdout: 'Answered.\n', ...quiet });
     expect((await first).stdout).toBe('Order: answered plum 2\n');
     const second = order();
     const asked = await waiting('orders');
@@ -255,19 +255,24 @@ describe('in a running swarm', () => {
     const put = (what: string) => gdn('send', '--instance', 'always', '--input', `put ${what}`, '--wait');
     const first = put('a bell');
     const { id } = await waiting('always');
-    expect((await gdn('approve', id, '--always', 'tool')).stdout).toStartWith(
-      'Approved: every call of shelf__put, with any arguments runs without a question from now on, in this conversation of host (always). ',
+    expect((await gdn('approve', id, '--always', 'tool')).stdout).toBe(
+      'Approved: every call of shelf__put, with any arguments, runs without a question from now on, in this conversation of host (always). ' +
+        `\`gdn approve --bundle bundle\` lists it, and \`gdn deny ${id} --bundle bundle\` revokes it.\n`,
     );
     expect((await first).stdout).toBe('Put: a bell\n');
     expect((await put('a drum')).stdout).toBe('Put: a drum\n');
     const allowed = `${id}  host (always): every call of shelf__put, with any arguments\n    allowed by ${personName()} via cli, `;
     expect((await gdn('approve')).stdout).toContain(`Nothing is waiting for an answer.\n\nAlways allowed:\n${allowed}`);
-    expect((await place.run('explain', 'bundle')).stdout).toContain(allowed);
+    const revokes = 'Always allowed, without a question; `gdn deny ID --bundle bundle` revokes it:\n';
+    expect((await place.run('explain', 'bundle')).stdout).toContain(`${revokes}${allowed}`);
     expect(await gdn('deny', id)).toEqual({ stdout: 'Revoked: such calls are asked about again.\n', ...quiet });
     const last = put('a horn');
     expect((await gdn('deny', (await waiting('always')).id)).exitCode).toBe(0);
     expect((await last).stdout).toStartWith('Put: A person denied this call');
-    expect((await gdn('deny', id)).stderr).toStartWith('E_QUESTION_');
+    const names = `by ${personName()}, which was revoked by ${personName()}`;
+    expect((await gdn('deny', id)).stderr).toStartWith(
+      `E_QUESTION_ENDED: The question "${id}" was answered for always ${names} already.\n`,
+    );
   });
 
   test('F-13 that stops: its questions are answered from disk, once, and the next start uses the answer', async () => {

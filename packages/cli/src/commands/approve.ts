@@ -87,7 +87,7 @@ function addDeny(program: GdnCommand): void {
           refuseAnswer('deny', { ...options }, ['reason']);
           return (await importList()).listQuestions(options, terminal, signal);
         }
-        return (await importAnswer('deny')).denyQuestion(id, options, signal);
+        return (await importAnswer('deny')).denyQuestion(id, options, terminal, signal);
       }, stopSignals),
     );
 }

@@ -39,6 +39,6 @@ async function explain(request: ExplainRequest, terminal: Terminal, signal: Abor
   ]);
   const { note, ...explanation } = await explainAgent(request, terminal, signal);
   if (request.json === true) printJson(explanation, terminal);
-  else terminal.print(describeOnion(explanation));
+  else terminal.print(describeOnion(explanation, terminal.suggest));
   if (note !== undefined) terminal.printError(`${note}\n`);
 }

@@ -4,14 +4,14 @@ import { describeGrant } from '../question/describe-grant.ts';
 import type { ExplainedLayer, Explanation } from './explain-agent.ts';
 
 /**
- * Describes the onion for people: inner parts are indented further.
+ * Describes the onion for people: inner parts are indented further. `suggest`: see `Terminal`.
  *
  * @example
  * turn
  *   guard/audit  swarm, priority 100
  *     step (no layers)
  */
-export function describeOnion(explanation: Explanation): string {
+export function describeOnion(explanation: Explanation, suggest: (text: string) => string): string {
   const { agent, source, extensions, layers, mayAsk, output, allowed = [], ...offer } = explanation;
   const { packages } = offer;
   const lines = [
@@ -23,7 +23,7 @@ export function describeOnion(explanation: Explanation): string {
     ...describeTools(offer),
     ...(mayAsk === undefined ? [] : [`May ask:    ${list(mayAsk)}`]),
     ...(output === undefined ? [] : ['Answers:    JSON that fits the schema in spec.output (--json shows it)']),
-    ...(allowed.length === 0 ? [] : ['', 'Always allowed, without a question; `gdn deny ID` revokes it:']),
+    ...(allowed.length === 0 ? [] : ['', suggest('Always allowed, without a question; `gdn deny ID` revokes it:')]),
     ...allowed.map((grant) => describeGrant(grant, createColors(false), false).trimEnd()),
   ];
   return `${lines.join('\n')}\n`;

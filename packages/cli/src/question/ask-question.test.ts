@@ -26,6 +26,7 @@ async function ask(
     question,
     {
       wasTyping,
+      suggest: (text) => text.replaceAll(/`(gdn [^`]+)`/g, '`$1 --bundle b`'),
       show: (lines) => screen.push(...lines.map(({ text }) => text)),
       async readLine(prompt) {
         screen.push(prompt);
@@ -77,7 +78,7 @@ describe('the dialogue about a tool call', () => {
       'Always, in this conversation of helper (default), without a question:',
       't  every call of bash__exec, with any arguments',
       'a  every call of bash__exec with exactly these arguments',
-      'A changed tool asks again. `gdn approve` lists it, and `gdn deny 3fa9c1d2` revokes it.',
+      'A changed tool asks again. `gdn approve --bundle b` lists it, and `gdn deny 3fa9c1d2 --bundle b` revokes it.',
       'Always what? [t/a, Enter goes back] ',
     ]);
   });
@@ -250,7 +251,6 @@ describe('the dialogue about a form', () => {
     expect(await ask(form, typed)).toMatchObject({ answer, left: [] });
   });
 
-  test('with one field needs no second look', async () => {
   test('N-04 takes a choice in another case, if only one fits', async () => {
     const choices = { type: 'object', properties: { colour: { type: 'string', enum: ['Red', 'blue', 'Blue', '2'] } } };
     const choose = async (...typed: string[]) => (await ask({ ...form, schema: choices }, typed)).answer;
@@ -261,6 +261,7 @@ describe('the dialogue about a form', () => {
     expect(await choose('BLUE', '3')).toEqual(colour('Blue'));
   });
 
+  test('with one field needs no second look', async () => {
     const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string', minLength: 2 } } } };
     expect((await ask(one, ['a', '//etc'])).answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
   });

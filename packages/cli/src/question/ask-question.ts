@@ -48,7 +48,7 @@ export async function askQuestion(
 /** Returns `undefined` if the person leaves the question open. */
 async function askAlways(question: QuestionSummary, asker: Asker): Promise<Always | 'back' | undefined> {
   for (;;) {
-    asker.show(asPlainLines(explainAlways(question).map(showText)));
+    asker.show(asPlainLines(explainAlways(question).map((text) => asker.suggest(showText(text)))));
     const typed = await asker.readLine(ALWAYS_PROMPT);
     if (typed === undefined) return undefined;
     const always = readAlways(typed);

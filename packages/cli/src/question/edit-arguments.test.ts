@@ -11,6 +11,7 @@ async function edit(texts: readonly string[], presses: boolean) {
     {},
     {
       hidesProblems: true,
+      suggest: String,
       show: (lines) => events.push(lines[0]?.text ?? ''),
       async readLine(prompt) {
         events.push(prompt);

@@ -45,7 +45,7 @@ export async function approveQuestion(
   const answer: PersonAnswer = asked ?? { decision: 'approved', ...edited };
   // A person who says no at the editor allows nothing.
   const allowed = always !== undefined && answer.decision === 'approved' ? { always } : {};
-  return give(id, question, { ...(note !== undefined && { note }), ...allowed, ...answer }, options, signal);
+  return give(id, question, { ...(note !== undefined && { note }), ...allowed, ...answer }, options, terminal, signal);
 }
 
 export interface DenyOptions extends BundleOptions {
@@ -53,12 +53,18 @@ export interface DenyOptions extends BundleOptions {
 }
 
 /** Declines a question, or revokes what is always allowed. **Errors** — those of `withQuestions` and of an answer. */
-export async function denyQuestion(id: string, options: DenyOptions, signal: AbortSignal): Promise<Result> {
+export async function denyQuestion(
+  id: string,
+  options: DenyOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Result> {
   const { reason } = options;
   const question = await readQuestion(id, options, signal);
   if (question === undefined && (await revoke(id, options, signal)))
     return { json: { revoked: true }, text: 'Revoked: such calls are asked about again.\n' };
-  return give(id, question, { decision: 'denied', ...(reason !== undefined && { note: reason }) }, options, signal);
+  const answer: PersonAnswer = { decision: 'denied', ...(reason !== undefined && { note: reason }) };
+  return give(id, question, answer, options, terminal, signal);
 }
 
 export interface AnswerOptions extends BundleOptions {
@@ -79,14 +85,14 @@ export async function answerQuestion(
   const given = content === undefined ? undefined : await readJsonOption('--content', content);
   const question = await readQuestion(id, options, signal);
   // The swarm says why nobody can answer it.
-  if (question === undefined) return give(id, question, { decision: 'approved' }, options, signal);
+  if (question === undefined) return give(id, question, { decision: 'approved' }, options, terminal, signal);
   if (given !== undefined || values.length > 0) {
     if (question.kind !== 'form') throw hasNoForm(question);
     const filled = given ?? readFormValues(question, values);
-    return give(id, question, { decision: 'approved', content: filled }, options, signal);
+    return give(id, question, { decision: 'approved', content: filled }, options, terminal, signal);
   }
   needTerminal(terminal, question.kind === 'form' ? `gdn answer ${id} NAME=VALUE` : `gdn approve ${id}`);
-  return give(id, question, await askHere(question, terminal, signal), options, signal);
+  return give(id, question, await askHere(question, terminal, signal), options, terminal, signal);
 }
 
 function readQuestion(id: string, options: BundleOptions, signal: AbortSignal): Promise<QuestionSummary | undefined> {
@@ -120,6 +126,7 @@ async function give(
   question: QuestionSummary | undefined,
   answer: PersonAnswer,
   options: BundleOptions,
+  { suggest }: Terminal,
   signal: AbortSignal,
 ): Promise<Result> {
   const seen = question === undefined ? { id } : { id: question.id, digest: question.digest };
@@ -132,7 +139,7 @@ async function give(
   const effect = question && describeEffect(question, answer);
   return {
     json: { [word.toLowerCase()]: true, ...(args && { args }), ...(content && { content }), ...(always && { always }) },
-    text: `${effect === undefined ? `${word}.` : `${word}: ${showText(effect)}.`}${kept}\n`,
+    text: `${effect === undefined ? `${word}.` : `${word}: ${suggest(showText(effect))}.`}${kept}\n`,
   };
 }
 

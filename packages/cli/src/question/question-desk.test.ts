@@ -119,6 +119,27 @@ describe('the desk of a person at a terminal', () => {
     expect(told).toEqual([]);
   });
 
+  test('N-04 asks again about the questions that the person left open, if they still wait and concern the person', async () => {
+    let whose = 'helper';
+    const waiting = [call('one'), call('two'), call('three'), call('four', 'other')];
+    const { desk, asked, given, ids, tell } = await open(waiting, ({ agent }) => agent === whose);
+    for (const at of [0, 1, 2]) {
+      asked[at]?.answer(undefined);
+      await settle();
+    }
+    tell('withdrawn', call('two'));
+    expect(desk.askAgain()).toBe(2);
+    // The question that is open now is not asked twice.
+    expect(desk.askAgain()).toBe(2);
+    asked[3]?.answer({ decision: 'approved' });
+    await settle();
+    asked[4]?.answer(undefined);
+    await settle();
+    expect([ids(), given]).toEqual([['one', 'two', 'three', 'one', 'three'], ['approved one']]);
+    whose = 'nobody';
+    expect(desk.askAgain()).toBe(0);
+  });
+
   test('reports an answer that did not count', async () => {
     const { asked, told, world } = await open([call('one'), call('two')]);
     world.fails = new GoondanError('E_QUESTION_ENDED', 'It was answered by ann already.');

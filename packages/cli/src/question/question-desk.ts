@@ -2,8 +2,8 @@
  * Asks the person at a terminal the questions that concern them, one after the other, while the desk is open.
  *
  * 1. The desk asks about one call at a time. It skips calls that were answered elsewhere or have ended.
- * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk does not ask
- *    again.
+ * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk asks again only
+ *    if the person wants it.
  */
 import type { QuestionSummary, Swarm } from '@goondan/runtime';
 import type { QuestionNotice } from '@goondan/runtime/control';
@@ -64,6 +64,14 @@ export class QuestionDesk {
     const isNext = (question: QuestionSummary) => !this.#seen.has(question.id) && this.deps.concerns(question);
     const next = [...this.#waiting.values()].find(isNext);
     if (next !== undefined) void this.#ask(next);
+  }
+
+  /** Asks again about the questions that the person left open. Returns the number of questions that wait for the person. */
+  askAgain(): number {
+    const open = [...this.#waiting.values()].filter((question) => this.deps.concerns(question));
+    for (const { id } of open) if (id !== this.#asking?.id) this.#seen.delete(id);
+    this.look();
+    return open.length;
   }
 
   close(): void {

@@ -11,6 +11,7 @@ export function terminalAsker(terminal: Terminal, signal: AbortSignal): Asker {
       const painted = lines.map((line) => `    ${paintDiffLine(line, terminal.errorColors)}\n`);
       terminal.printError(painted.join(''));
     },
+    suggest: terminal.suggest,
     readLine: (prompt) => askLine(prompt, terminal, signal),
     editText: (text) => editInEditor(text, process.env, signal),
     hidesProblems: true,

@@ -50,7 +50,7 @@ export async function withDesk<Value>(
       if (terminal.canAsk && !isBelowSwarm()) return askPerson(question, signal, place, terminal);
       return refusal === undefined ? tellWhere(question, place, terminal) : refuse(question, refusal, terminal);
     },
-    tell: (text) => terminal.printError(`${text}\n`),
+    tell: (text) => terminal.printError(`${terminal.suggest(text)}\n`),
     nameOfPerson: personName,
     via: 'cli',
   });

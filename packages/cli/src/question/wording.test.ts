@@ -48,7 +48,7 @@ describe('the words of a question', () => {
       describeEffect(of('call'), { decision: 'approved', always, ...(args && { args }) });
     const where = 'runs without a question from now on, in this conversation of helper (default)';
     const how = '`gdn approve` lists it, and `gdn deny 3fa9c1d2` revokes it';
-    expect(effect('tool')).toBe(`every call of bash__exec, with any arguments ${where}. ${how}`);
+    expect(effect('tool')).toBe(`every call of bash__exec, with any arguments, ${where}. ${how}`);
     expect(effect('arguments', {})).toBe(
       `it runs with your arguments; every call of bash__exec with exactly these arguments ${where}. ${how}`,
     );

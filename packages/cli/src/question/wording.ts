@@ -146,6 +146,7 @@ export function describeEffect(
   if (kind !== 'call' || !isYes) return undefined;
   const edited = args === undefined ? '' : 'it runs with your arguments';
   if (always === undefined) return edited === '' ? undefined : edited;
-  const allowed = `${describeAlways(always, toolName)} runs without a question from now on, ${describeWhere(question)}`;
+  const calls = `${describeAlways(always, toolName)}${always === 'tool' ? ',' : ''}`;
+  const allowed = `${calls} runs without a question from now on, ${describeWhere(question)}`;
   return `${edited === '' ? '' : `${edited}; `}${allowed}. ${howToRevoke(id).slice(0, -1)}`;
 }
