@@ -239,27 +239,27 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   test('a reload during a turn shows it again: its input, the waiting call, and the cancel button', async () => {
     await send(page, 'Book a picnic in Nairobi');
-    await page.locator('.approval').waitFor();
+    await page.locator('.question').waitFor();
     await page.keyboard.type('not sent yet');
     await page.reload();
     await page.locator('.turn.is-pending', { hasText: 'picnic in Nairobi' }).waitFor();
-    await page.locator('.approval').waitFor();
+    await page.locator('.question').waitFor();
     expect(await page.title()).toStartWith('(1) ');
     expect(await page.locator('.composer textarea').inputValue()).toBe('not sent yet');
     await page.locator('.turn.is-live').getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.turn:not(.is-live)', { hasText: 'The turn was cancelled' }).waitFor();
-    await page.locator('.approval, .is-live, .is-pending').first().waitFor({ state: 'detached' });
+    await page.locator('.question, .is-live, .is-pending').first().waitFor({ state: 'detached' });
     await page.locator('.composer textarea').fill('');
   });
 
   test('Y-08 a message that is sent during a turn is shown in this turn', async () => {
     await send(page, 'Book a picnic in Lima');
-    await page.locator('.approval').waitFor();
+    await page.locator('.question').waitFor();
     await page.locator('.composer textarea').fill('bring a blanket');
     await page.getByRole('button', { name: 'Next turn' }).waitFor();
     await page.getByRole('button', { name: 'Send now' }).click();
     await page.locator('.turn.is-pending', { hasText: 'bring a blanket' }).waitFor();
-    await page.locator('.approval').getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.question').getByRole('button', { name: 'Approve' }).click();
     const turn = page.locator('.turn:not(.is-live):not(.is-pending)', { hasText: 'picnic in Lima' });
     await turn.locator('.is-user', { hasText: 'bring a blanket' }).waitFor();
     await page.locator('.is-pending').first().waitFor({ state: 'detached' });
@@ -325,13 +325,13 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await send(page, 'Book a picnic in Nairobi');
     const approve = page.getByRole('button', { name: 'Approve' });
     await approve.waitFor();
-    await waitUntilSeen(page, '.approval button.primary');
+    await waitUntilSeen(page, '.question button.primary');
     await page.setViewportSize({ width: 420, height: 700 });
-    await waitUntilSeen(page, '.approval button.primary');
+    await waitUntilSeen(page, '.question button.primary');
     await page.setViewportSize({ width: 1440, height: 900 });
-    await waitUntilSeen(page, '.approval button.primary');
+    await waitUntilSeen(page, '.question button.primary');
     await page.locator('.turn.is-live').getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('.approval, .is-live').first().waitFor({ state: 'detached' });
+    await page.locator('.question, .is-live').first().waitFor({ state: 'detached' });
   });
 
   testInProof(
@@ -449,7 +449,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
       .first()
       .click();
     await send(page, 'Book a picnic in Kyoto');
-    await page.locator('.approval').waitFor();
+    await page.locator('.question').waitFor();
   });
 
   test('a stopped swarm can still be read, and a conversation deleted elsewhere disappears', async () => {
@@ -463,7 +463,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   test('F-13 a question of the stopped swarm is answered from disk', async () => {
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.locator('.approval').waitFor({ state: 'detached' });
+    await page.locator('.question').waitFor({ state: 'detached' });
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 

@@ -100,8 +100,8 @@ function addAnswer(program: GdnCommand): void {
     .summary('answer a question of an agent')
     .description(
       'Fills in the form of a question. A field that you leave out gets its default. A choice is named by its value, its ' +
-        'title or its number, several choices with commas, and yes or no by y or n. A required text must not be empty. Without values, at a terminal, it asks ' +
-        'you field by field, as the chat does. `gdn deny` declines the question.',
+        'title or its number, several choices with commas, and yes or no by y or n. A required text must not be empty. ' +
+        'Without values, at a terminal, it asks you field by field, as the chat does. `gdn deny` declines the question.',
     )
     .option('--content <json>', 'the filled form: a JSON object, or @file with one')
     .swarmOptions()

@@ -4,7 +4,7 @@ import type { ShownMessage } from './message-parts.ts';
 interface AnnouncementProps {
   readonly agent: string;
   readonly isWorking: boolean;
-  /** The tool call or other subject that waits for approval. */
+  /** The tool call or other subject that waits for a person. */
   readonly waiting: string | undefined;
   readonly newest: ShownMessage | undefined;
 }

@@ -6,7 +6,7 @@ interface ConversationHeadProps {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
   readonly isWorking: boolean;
-  /** True while a question of the conversation waits for approval. */
+  /** True while a question of the conversation waits for an answer. */
   readonly isWaiting: boolean;
 }
 

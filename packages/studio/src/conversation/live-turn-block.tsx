@@ -9,7 +9,7 @@ import type { Show } from '../route/route.ts';
 
 interface LiveTurnBlockProps {
   readonly live: LiveTurn;
-  /** True while a question of the turn waits for approval. */
+  /** True while a question of the turn waits for an answer. */
   readonly isWaiting: boolean;
   readonly workspaceId: string;
   readonly show: Show;

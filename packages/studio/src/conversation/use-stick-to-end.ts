@@ -29,7 +29,7 @@ export function useStickToEnd(moment: number | undefined) {
       lastTop = outer.scrollTop;
     };
     outer.addEventListener('scroll', look, { passive: true });
-    // Runs on every change of size, such as a new word, an approval request, or a narrower window.
+    // Runs on every change of size, such as a new word, a question, or a narrower window.
     const watcher = new ResizeObserver(stick);
     watcher.observe(inner);
     watcher.observe(outer);

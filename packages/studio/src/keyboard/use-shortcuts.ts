@@ -52,7 +52,7 @@ function act(key: string, parts: ShortcutParts): boolean {
     case '/':
       return focusOn('.composer textarea');
     case 'a':
-      return focusOn('.approval :is(a, button, input, select, textarea)') || showQuestion(parts);
+      return focusOn('.question :is(a, button, input, select, textarea)') || showQuestion(parts);
     case 'j':
     case 'k':
       return move(parts, key === 'j' ? 1 : -1);

@@ -61,7 +61,7 @@ function LetterCard({ letter, isAsked, problem, act }: LetterCardProps) {
       </header>
       <p>{reason}</p>
       {input !== undefined && <pre>{input}</pre>}
-      <div className="approval-answers">
+      <div className="answers">
         <button type="button" aria-disabled={isAsked} onClick={() => act('retry')}>
           Try again
         </button>

@@ -17,7 +17,7 @@ interface AlwaysChoiceProps {
 export function AlwaysChoice({ question, isEdited, hasEnded, always, choose }: AlwaysChoiceProps) {
   const name = useId();
   return (
-    <p className="approval-always">
+    <p className="question-always">
       <label htmlFor={name}>The approval is for</label>{' '}
       <select
         id={name}

@@ -32,7 +32,7 @@ export function AnswerBar({ kind, answering, approval = {}, yes = 'button', chil
   const said = words[kind];
   const reason = note.trim() === '' ? {} : { note: note.trim() };
   return (
-    <div className="approval-answers">
+    <div className="answers">
       {yes !== 'none' && (
         <button
           type={yes}

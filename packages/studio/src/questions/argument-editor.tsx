@@ -62,7 +62,7 @@ export function ArgumentEditor({ question, workspaceId, text, write, done, leave
         }}
       />
       <div id={`${name}-problem`}>{problem !== undefined && <Problem error={problem} />}</div>
-      <div className="approval-answers">
+      <div className="answers">
         <button type="button" className="primary" aria-disabled={isChecking} onClick={() => void check()}>
           Show the difference
         </button>

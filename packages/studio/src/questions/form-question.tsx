@@ -22,7 +22,7 @@ export function FormQuestion({
     );
   return (
     <form
-      className="approval-form"
+      className="question-form"
       onInput={begin}
       onSubmit={(event) => {
         event.preventDefault();

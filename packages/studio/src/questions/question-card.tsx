@@ -27,7 +27,7 @@ export function QuestionCard({ question, workspaceId, isGone, keep, refetch }: Q
   const { agent, instanceKey, reason, expiresAt } = question;
   const { state, problem } = answering;
   return (
-    <section ref={card} className="approval" aria-label={`${subjectOf(question)} waits for you`}>
+    <section ref={card} className="question" aria-label={`${subjectOf(question)} waits for you`}>
       <header>
         <strong>{showText(agent)}</strong> {showText(describeWish(question))}
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
@@ -35,11 +35,11 @@ export function QuestionCard({ question, workspaceId, isGone, keep, refetch }: Q
       <p className="quiet">
         {[`conversation ${showText(instanceKey)}`, askerOf(question)].filter((each) => each !== undefined).join(' · ')}
       </p>
-      {reason !== '' && <p className="approval-reason">{showLines(reason)}</p>}
+      {reason !== '' && <p className="question-reason">{showLines(reason)}</p>}
       <Subject question={question} workspaceId={workspaceId} answering={answering} />
       {problem !== undefined && <Problem error={problem} />}
       {state === 'ended' && (
-        <p className="approval-end" role="status">
+        <p className="question-end" role="status">
           {problem === undefined && 'This question is no longer open: somebody else answered, or its turn ended. '}
           {isGone && (
             <button type="button" onClick={() => keep(false)}>

@@ -1,7 +1,7 @@
 /** Decides which notices change the view of a workspace, so that the view must be read again. */
 import type { StudioNotice } from '@goondan/cli/studio';
 
-/** Tells whether to read at once: an approval may be waiting, or the shown conversation may have been deleted. */
+/** Tells whether to read at once: a question may be waiting, or the shown conversation may have been deleted. */
 export function isUrgent({ type }: StudioNotice): boolean {
   return (
     type === 'question' || type === 'swarm' || type === 'dropped' || type === 'instance' || type === 'conversations'
