@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots`: takes the pictures of Studio in `docs/images` from the demo swarm in a real browser. It needs
- * chromium. If the fonts Inter and JetBrains Mono are installed, the pictures look like those in the repository.
+ * chromium. If the fonts Inter, JetBrains Mono and Noto Emoji are installed (npm has them as `@expo-google-fonts/*`), the
+ * pictures look like those in the repository.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -17,7 +18,7 @@ try {
   await say(page, 'What is the weather in Seoul for the next 30 days?', 'Seoul, the next 3 days');
   await say(page, 'What is the weather in Lisbon?', 'Lisbon, tomorrow');
   await say(page, 'Book a picnic in Lisbon');
-  await page.locator('.approval').waitFor();
+  await page.locator('.question').waitFor();
   await take(page, 'studio-approval');
 
   await page.getByRole('button', { name: 'Approve' }).click();
