@@ -7,7 +7,8 @@ export interface PersonRequest {
   /**
    * The form: a JSON Schema of an object with at most 20 flat fields. A field is a text (`minLength`, `maxLength`, `format`:
    * `email`, `uri`, `date` or `date-time`), a choice (`enum`, or `oneOf` with `const` and `title`), a list of choices, a
-   * number (`minimum`, `maximum`), or yes and no. Each may have `title`, `description` and `default`.
+   * number (`minimum`, `maximum`), or yes and no. Each may have `title`, `description` and `default`. A `required` text is not
+   * empty, unless it has `minLength: 0`.
    */
   form?: JsonObject;
   /** Instead of a form: a page that the person opens, such as a sign-in. `https:`, or `http:` of this machine. */
