@@ -19,6 +19,9 @@ test.each<CacheLoss>([
 
 test.each([
   { decision: 'denied', by: 'ann', via: 'chat' },
+  { kind: 'form', decision: 'approved', by: 'ann', via: 'chat' },
+  { kind: 'page', decision: 'denied' },
+  { kind: 'form', decision: 'expired' },
   { decision: 'approved', by: 'bob', via: 'studio', grant: '9b1e44c0' },
   { decision: 'expired' },
 ] as const)('F-13 Studio describes the answer of a person with the words of gdn trace: %j', (answer) => {

@@ -123,6 +123,7 @@ function nest({ chains, effects }: Run, offsetMs: number) {
       ...chain,
       ...reachedBy(chain, effects),
       startMs: chain.startMs + offsetMs,
+      ...(chain.askedMs === undefined ? {} : { askedMs: chain.askedMs + offsetMs }),
       inside: inside(own),
     }));
   return { root: chains.get(ROOT)?.chain, inside: inside(ROOT) };

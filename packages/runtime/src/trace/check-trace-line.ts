@@ -17,18 +17,20 @@ export function isTraceLineType(type: unknown): type is TraceLine['type'] {
 const isChange = fields({ path: isText }, { before: isText, after: isText });
 const isPlace = fields({ file: isText, line: isWhole, column: isWhole });
 
+const isAnswers = listOf(
+  fields(
+    { decision: isText },
+    { ...each(isText, 'kind', 'by', 'via', 'question', 'grant'), ...each(isPlainObject, 'args', 'before') },
+  ),
+);
+
 const isLayer = fields(
   { kind: isMiddlewareKind, extension: isText, name: isText },
   {
     ...each(isText, 'outcome', 'error', 'stack'),
     ...each(isNumber, 'startMs', 'ownMs', 'waitedMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore'),
     ...each(listOf(isChange), 'changed', 'resultChanged', 'messages'),
-    answers: listOf(
-      fields(
-        { decision: isText },
-        { by: isText, via: isText, args: isPlainObject, before: isPlainObject, question: isText, grant: isText },
-      ),
-    ),
+    answers: isAnswers,
     emitted: listOf(isText),
     notes: listOf(isText),
     place: isPlace,
@@ -41,7 +43,8 @@ const isSpan = fields(
   { kind: isMiddlewareKind, label: isText, id: isText, startMs: isNumber, totalMs: isNumber },
   {
     ...each(isText, 'spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
-    ...each(isNumber, 'layersMore', 'retryMs', 'limitMs', 'reservedTokens'),
+    ...each(isNumber, 'layersMore', 'retryMs', 'limitMs', 'reservedTokens', 'waitedMs', 'askedMs'),
+    answers: isAnswers,
     ...each(isPlainObject, 'by', 'tokens'),
     limitWait: fields({ limit: isText, startMs: isNumber }),
     took: listOf(fields({ ...each(isText, 'eventId', 'input'), source: isPlainObject })),

@@ -56,14 +56,20 @@ export function describeUnmasked(recorded: RunningSpan, turnStartedAt: number, l
     ...defined({ layersMore, plan: chain.plan, effect: chain.effect, input: chain.input?.(), retryMs }),
     ...recorded.call,
     ...describeWait(recorded, turnStartedAt),
+    ...recorded.people?.describe(),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };
 }
 
-function describeWait({ wait, outcome }: RunningSpan, turnStartedAt: number): Pick<ChainRecord, 'limitWait'> {
-  if (wait === undefined || outcome !== 'running') return {};
-  return { limitWait: { limit: wait.limit, startMs: wait.since - turnStartedAt } };
+/** Describes the limit and the person that an unfinished chain waits for. */
+function describeWait(recorded: RunningSpan, turnStartedAt: number): Pick<ChainRecord, 'limitWait' | 'askedMs'> {
+  const { wait, outcome, askedAt } = recorded;
+  if (outcome !== 'running') return {};
+  return {
+    ...(wait === undefined ? {} : { limitWait: { limit: wait.limit, startMs: wait.since - turnStartedAt } }),
+    ...(askedAt === undefined ? {} : { askedMs: askedAt - turnStartedAt }),
+  };
 }
 
 function describeTaken({ id, source, input = '' }: AgentEvent, mask: Mask): TookRecord {
@@ -78,7 +84,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
-  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs, answers, notes } = recorded;
+  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, people, notes } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -92,8 +98,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     kind,
     startMs: startedAt - turnStartedAt,
     ownMs,
-    ...(waitedMs === undefined ? {} : { waitedMs }),
-    ...(answers === undefined ? {} : { answers: [...answers] }),
+    ...people?.describe(),
     ...(notes === undefined ? {} : { notes: [...notes] }),
     totalMs,
     outcome,

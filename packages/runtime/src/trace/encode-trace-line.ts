@@ -4,6 +4,7 @@
  */
 import type { JsonValue } from '@goondan/types';
 import { isJson } from '../json/copy-json.ts';
+import { defined } from '../json/defined.ts';
 import { type Mask, maskJson, maskTexts } from '../log/mask-secrets.ts';
 import type { TraceLine } from './trace-lines.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
@@ -28,9 +29,9 @@ export function encodeTraceLine(line: TraceLine): string {
 }
 
 function withoutEmpty({ layers, inside: _inside, called: _called, ...chain }: ChainRecord): object {
-  const { limitMs } = chain;
-  const waited = limitMs === undefined ? {} : { limitMs: round(limitMs) };
-  const rounded = { ...chain, startMs: round(chain.startMs), totalMs: round(chain.totalMs), ...waited };
+  const { startMs, totalMs, limitMs, waitedMs, askedMs } = chain;
+  const times = Object.entries(defined({ startMs, totalMs, limitMs, waitedMs, askedMs }));
+  const rounded = { ...chain, ...Object.fromEntries(times.map(([name, ms]) => [name, round(ms)])) };
   return layers.length === 0 ? rounded : { ...rounded, layers: layers.map(layerWithoutEmpty) };
 }
 

@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test';
-import type { ApprovalOutcome, ToolCallMiddleware } from '@goondan/types';
+import type { ApprovalOutcome, PersonApi, ToolCallMiddleware } from '@goondan/types';
+import { decodeTraceLines } from './decode-trace-lines.ts';
+import { encodeTraceLine } from './encode-trace-line.ts';
+import { recordTurn } from './record-turn.ts';
 import { extension, fakeApprover, inProcessEngine, manualClock, scriptedAgent } from '../testing/index.ts';
+import type { QuestionOutcome } from '../questions/question-record.ts';
 import { renderTrace } from './render-trace.ts';
 
 const script = [{ when: 'go', call: { tool: 'echo__say', args: { text: 'hi' } } }, { say: 'done' }];
@@ -151,4 +155,93 @@ test('F-22 the time that a layer waits for another agent is its own time', async
   const layer = trace?.inside[0]?.layers[0];
   expect(layer).toMatchObject({ extension: 'asking', ownMs: 40 });
   expect(layer).not.toHaveProperty('waitedMs');
+});
+
+const which = {
+  reason: 'Which branch?',
+  form: { type: 'object', properties: { branch: { type: 'string' } }, required: ['branch'] },
+};
+
+/** Runs a turn with two tool calls at once, whose handlers may ask a person. Returns their records. */
+async function callsOf(
+  handlers: Readonly<Record<'one' | 'two', (person: PersonApi) => Promise<unknown>>>,
+  answer: (clock: ReturnType<typeof manualClock>) => Promise<QuestionOutcome>,
+) {
+  const clock = manualClock();
+  const observer = recordTurn(clock);
+  const agent = await scriptedAgent({
+    script: [{ when: 'go', calls: [{ tool: 'ask__one' }, { tool: 'ask__two' }] }, { say: 'done' }],
+    tools: [
+      {
+        name: 'ask',
+        exports: ['one', 'two'].map((name) => ({ name, description: '', parallel: true })),
+        handlers: {
+          one: async ({ person }) => void (await handlers.one(person)),
+          two: async ({ person }) => void (await handlers.two(person)),
+        },
+      },
+    ],
+    approver: fakeApprover(() => answer(clock)),
+    clock,
+  });
+  const calls = () => observer.turn()?.inside[0]?.inside.filter(({ kind }) => kind === 'toolCall') ?? [];
+  return { calls, turn: agent.say('go', { observer }) };
+}
+
+test('N-04 the trace of a tool call has the wait for a person, the person and the door, and not the filled form', async () => {
+  const { calls, turn } = await callsOf(
+    { one: (person) => person.ask(which), two: async () => undefined },
+    async (clock) => {
+      await clock.advance(12_000);
+      return { decision: 'approved', by: 'ann', via: 'chat', content: { branch: 'main' } };
+    },
+  );
+  await turn;
+  const [asking, silent] = calls();
+  expect(asking).toMatchObject({
+    ...{ label: 'ask__one', totalMs: 12_000, waitedMs: 12_000 },
+    answers: [{ kind: 'form', decision: 'approved', by: 'ann', via: 'chat' }],
+  });
+  expect(JSON.stringify(asking?.answers)).not.toContain('main');
+  expect(silent).not.toHaveProperty('waitedMs');
+  if (asking === undefined) throw new Error('not recorded');
+  const [line] = decodeTraceLines(encodeTraceLine({ type: 'chain', n: 0, chain: { ...asking, waitedMs: 0.123456 } }));
+  expect(line).toMatchObject({ chain: { waitedMs: 0.123, answers: asking.answers ?? [] } });
+});
+
+test('N-04 a question that comes in while another call runs is a wait of its own call', async () => {
+  const own = Promise.withResolvers<PersonApi>();
+  const over = Promise.withResolvers<void>();
+  const { calls, turn } = await callsOf(
+    {
+      one: async (person) => (own.resolve(person), over.promise),
+      two: async () => (await own.promise).ask(which).then(() => over.resolve()),
+    },
+    async () => ({ decision: 'denied', by: 'ann', via: 'cli' }),
+  );
+  await turn;
+  expect(calls().map(({ answers }) => answers?.length)).toEqual([1, undefined]);
+});
+
+test('N-04 the trace tells of a question that is open, and of one that nobody answered', async () => {
+  const asked = Promise.withResolvers<void>();
+  const over = new AbortController();
+  const { calls, turn } = await callsOf(
+    {
+      one: async (person) => person.ask({ ...which, signal: over.signal }).catch(() => undefined),
+      two: async () => undefined,
+    },
+    async (clock) => {
+      await clock.advance(5);
+      asked.resolve();
+      return new Promise((_, reject) => over.signal.addEventListener('abort', () => reject(new Error('over'))));
+    },
+  );
+  await asked.promise;
+  expect(calls()[0]).toMatchObject({ isUnfinished: true, askedMs: 0 });
+  over.abort();
+  await turn;
+  expect(calls()[0]).toMatchObject({ waitedMs: 5 });
+  expect(calls()[0]).not.toHaveProperty('answers');
+  expect(calls()[0]).not.toHaveProperty('askedMs');
 });

@@ -1,6 +1,6 @@
 /**
- * Measures how long layers wait for a person, so that this time does not count as their own time, and notes the answers and
- * the budgets that refused a call.
+ * Measures how long layers and handlers of tools wait for a person, so that this time does not count as the own time of a
+ * layer, and notes the answers and the budgets that refused a call.
  */
 import type { ApprovalOutcome, Budget, BudgetOutcome } from '@goondan/types';
 import { defined } from '../json/defined.ts';
@@ -8,41 +8,54 @@ import { roundAmount } from '../json/round-amount.ts';
 import { currentScope } from './draw-scope.ts';
 import type { EffectKind } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
-import type { RecordedLayer } from './recorded-layer.ts';
+import { RecordedLayer } from './recorded-layer.ts';
 import { RunningSpan } from './running-span.ts';
 import type { GivenAnswer } from './turn-trace.ts';
 
 export class PersonWaits {
-  /** The layers that wait, by the key of their question. The runtime limits the number of open questions. */
-  readonly #waiting = new Map<string, RecordedLayer>();
+  /** The parts of chains that wait, by the key of their question. The runtime limits the number of open questions. */
+  readonly #waiting = new Map<string, RecordedLayer | RunningSpan>();
 
-  /** Call this method in the scope of the layer that asks. */
+  /** Call this method in the scope of the chain whose layer or core asks. */
   begin(key: string, kind: EffectKind): void {
     if (kind !== 'approval' && kind !== 'budget') return;
     const scope = currentScope();
-    const layer = scope instanceof RunningSpan ? scope.activeLayer : undefined;
-    if (layer === undefined) return;
-    if (kind === 'approval') layer.beginWait();
-    this.#waiting.set(key, layer);
+    if (!(scope instanceof RunningSpan)) return;
+    const part = scope.activePart;
+    if (kind === 'approval') part.beginWait();
+    this.#waiting.set(key, part);
   }
 
   end({ key, kind, asked, outcome }: WatchedEffect): void {
-    const layer = this.#waiting.get(key);
+    const part = this.#waiting.get(key);
     this.#waiting.delete(key);
-    if (kind === 'budget' && outcome.ok) {
+    if (kind === 'budget' && outcome.ok && part instanceof RecordedLayer) {
       // Safe: only `call-reservations.ts` makes these effects.
-      return layer?.note(notesOf(asked as AskedBudgets, outcome.value as BudgetOutcome));
+      return part.note(notesOf(asked as AskedBudgets, outcome.value as BudgetOutcome));
     }
-    // Safe: the layer asked a person, so that the outcome is an answer.
-    if (kind === 'approval') layer?.endWait(outcome.ok ? givenAnswer(outcome.value as PersonsAnswer) : undefined);
+    if (kind !== 'approval') return;
+    // Safe: only `ask-person.ts` makes these effects, and their outcomes are answers.
+    part?.endWait(outcome.ok ? givenAnswer(asked as AskedPerson, outcome.value as PersonsAnswer) : undefined);
   }
 }
 
 type PersonsAnswer = ApprovalOutcome &
   Pick<GivenAnswer, 'via' | 'grant'> & { readonly id?: string; readonly seen?: GivenAnswer['before'] };
 
-function givenAnswer({ decision, by, via, args, seen, id, grant }: PersonsAnswer): GivenAnswer {
-  return defined({ decision, by, via, args, before: seen, question: args === undefined ? undefined : id, grant });
+interface AskedPerson {
+  readonly form?: unknown;
+  readonly url?: unknown;
+}
+
+/** The filled form is not a part of it: it may be long, and the effect has it. */
+function givenAnswer(asked: AskedPerson, { decision, by, via, args, seen, id, grant }: PersonsAnswer): GivenAnswer {
+  const question = args === undefined ? undefined : id;
+  return { ...kindOf(asked), ...defined({ decision, by, via, args, before: seen, question, grant }) };
+}
+
+function kindOf({ form, url }: AskedPerson): Pick<GivenAnswer, 'kind'> {
+  if (form !== undefined) return { kind: 'form' };
+  return url === undefined ? {} : { kind: 'page' };
 }
 
 interface AskedBudgets {

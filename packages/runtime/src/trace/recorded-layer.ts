@@ -3,7 +3,7 @@
  * clock, compare, and store the data that `describe-span.ts` needs later.
  */
 import type { MessageEvent } from '@goondan/types';
-import { defined } from '../json/defined.ts';
+import { AskedPeople } from './asked-people.ts';
 import type { GivenAnswer, LayerRecord } from './turn-trace.ts';
 import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
@@ -11,8 +11,6 @@ import type { RunningSpan } from './running-span.ts';
 
 /** The maximum number of events kept for one layer; further events are only counted. */
 const MOST_EMITTED = 100;
-/** The maximum number of answers of people kept for one layer. */
-const MOST_ANSWERS = 16;
 /** The maximum number of notes kept for one layer. */
 const MOST_NOTES = 16;
 /**
@@ -42,15 +40,10 @@ export class RecordedLayer implements LayerSpan {
   declare drew?: Draw[];
   declare drewMore?: number;
   declare error?: unknown;
-  /** The time during which the layer waited for a person. It is not part of the own time. */
-  declare waitedMs?: number;
-  /** The first answers of people. */
-  declare answers?: GivenAnswer[];
+  /** The waits for people, which are not part of the own time. */
+  declare people?: AskedPeople;
   /** Sentences about budgets that refused the call, or that it is above of. */
   declare notes?: string[];
-  /** The number of open questions to a person, and the time since which there is one. */
-  declare private questions?: number;
-  declare private waitsSince?: number;
   /** The time at which the layer's code last began or continued; below 0 while the code inside the layer runs. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
@@ -108,21 +101,15 @@ export class RecordedLayer implements LayerSpan {
   }
 
   beginWait(): void {
-    this.questions = (this.questions ?? 0) + 1;
-    if (this.questions === 1) this.waitsSince = this.chain.now();
+    (this.people ??= new AskedPeople()).begin(this.chain.now());
+    this.chain.changed();
   }
 
   endWait(answer?: GivenAnswer): void {
-    if (answer !== undefined && (this.answers ??= []).length < MOST_ANSWERS) {
-      const { decision, by, via, args, before, question, grant } = answer;
-      this.answers.push(defined({ decision, by, via, args, before, question, grant }));
-    }
-    this.questions = (this.questions ?? 1) - 1;
-    if (this.questions > 0) return;
     const now = this.chain.now();
-    const since = this.waitsSince ?? now;
-    this.waitedMs = (this.waitedMs ?? 0) + now - since;
-    if (this.resumedAt < 0) return;
+    const since = this.people?.end(now, answer);
+    this.chain.changed();
+    if (since === undefined || this.resumedAt < 0) return;
     this.ownMs += Math.max(0, since - this.resumedAt);
     this.resumedAt = now;
   }

@@ -391,6 +391,20 @@ test('F-13 the trace names the person who changed the arguments, their door, and
   );
 });
 
+test('N-04 the trace of a tool that asks names the wait, the person and the door, with every character visible', () => {
+  const answers = [
+    { kind: 'form', decision: 'approved', by: 'ann\u202e', via: 'chat' },
+    { kind: 'page', decision: 'denied', by: 'bob', via: 'disk' },
+    { decision: 'approved', by: 'eve', via: 'studio' },
+  ] as const;
+  const asked = chain('toolCall', 'oven__order', { totalMs: 12_003, waitedMs: 12_000, answers, input: '{}' });
+  expect(renderTrace(asked)).toBe(
+    'toolCall oven__order 12.0 s, waited for a person 12.0 s, answered by ann\\u202e via chat, declined by bob via disk, approved by eve via studio {}',
+  );
+  const open = chain('toolCall', 'oven__order', { isUnfinished: true, askedMs: 2_000 });
+  expect(renderTrace(open)).toBe('toolCall oven__order unfinished, asked a person at 1970-01-01T00:00:02.000Z');
+});
+
 test('Y-06 a model call has the name of the model that answered, and a step that is tried again at once says so', () => {
   const request = { modelRef: 'Model/spare', params: {}, tools: {}, messages: { count: 1, digest: 'd', shown: {} } };
   const call = chain('model', 'Model/main', { request });

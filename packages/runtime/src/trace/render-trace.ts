@@ -7,7 +7,7 @@ import { defined } from '../json/defined.ts';
 import type { Change } from '../json/diff-json.ts';
 import { shortDigest } from '../json/short-digest.ts';
 import { describeCacheLoss } from './cache-loss.ts';
-import { describeAnswer } from './describe-answer.ts';
+import { describeWait } from './describe-answer.ts';
 import { describeDuration } from './describe-duration.ts';
 import { describeTokens, describeTurnUsage } from './describe-tokens.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
@@ -98,15 +98,12 @@ class Renderer {
   private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): Line[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
-    const { extension, name, kind, ownMs, waitedMs, answers = [], outcome, error, isBeforeNext } = outermost;
+    const { extension, name, kind, ownMs, outcome, error, isBeforeNext } = outermost;
     const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
     // A layer that failed before `next()` is the origin of the error.
     const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
-    const waited =
-      waitedMs === undefined
-        ? ''
-        : `, waited for a person ${[describeDuration(waitedMs), ...answers.map(describeAnswer)].join(', ')}`;
-    const time = this.paint('time', `own ${describeDuration(ownMs)}${waited}`);
+    const waited = describeWait(outermost);
+    const time = this.paint('time', `own ${describeDuration(ownMs)}${waited === undefined ? '' : `, ${waited}`}`);
     return [
       `${this.paint('name', title)} ${time}${this.mark(isWith, outermost)}`,
       ...indent([...this.layer(outermost, isWith), ...this.layers(inner, chain, turnStart)]),
@@ -193,11 +190,14 @@ class Renderer {
   }
 
   private details(chain: ChainRecord, turnStart: number): string {
-    const { tokens, input, outcome, plan, limitMs = 0, reservedTokens, limitWait } = chain;
+    const { tokens, input, outcome, plan, limitMs = 0, reservedTokens, limitWait, askedMs } = chain;
+    const waited = describeWait(chain);
     const planned = this.showsPlans && plan !== undefined ? [`plan ${shortLine(shortDigest(plan))}`] : [];
     const used = [
       ...planned,
       ...(limitWait === undefined ? [] : [this.wait(limitWait, turnStart)]),
+      ...(askedMs === undefined ? [] : [`asked a person at ${this.timeAt(turnStart + askedMs)}`]),
+      ...(waited === undefined ? [] : [waited]),
       ...(limitMs < 10 ? [] : [`waited ${describeDuration(limitMs)} for a limit`]),
       ...(tokens === undefined ? [] : [describeTokens(tokens)]),
       ...(reservedTokens === undefined ? [] : [`${reservedTokens} reserved`]),
@@ -208,8 +208,11 @@ class Renderer {
   }
 
   private wait({ limit, startMs }: NonNullable<ChainRecord['limitWait']>, turnStart: number): string {
-    const since = new Date(turnStart + startMs).toISOString();
-    return `waiting for ${shortLine(limit)} since ${this.options.time(since)}`;
+    return `waiting for ${shortLine(limit)} since ${this.timeAt(turnStart + startMs)}`;
+  }
+
+  private timeAt(ms: number): string {
+    return this.options.time(new Date(ms).toISOString());
   }
 
   private turnNotes(turn: TurnTrace): string[] {

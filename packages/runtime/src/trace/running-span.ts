@@ -11,11 +11,13 @@
 import type { MiddlewareKind } from '@goondan/types';
 import type { PlainObject } from '../json/copy-json.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
+import { AskedPeople } from './asked-people.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
 import type { ChainSpan, LayerChange, ReservedCall, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 import type { TurnKeeper } from './turn-keeper.ts';
+import type { GivenAnswer } from './turn-trace.ts';
 
 /** For each kind: true if its chains may run at the same time as others, as the tool calls of one reply do. */
 const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
@@ -40,6 +42,8 @@ export class RunningSpan implements ChainSpan {
   declare call?: ReservedCall;
   /** The limit that a model call waits for, and the time since which it does. */
   declare wait?: { readonly limit: string; readonly since: number } | undefined;
+  /** The waits of the core for people, such as those of a tool's handler. */
+  declare people?: AskedPeople;
   /** The chains inside this one, for a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
   /** The chain's own scope; absent if the chain uses the scope of the enclosing chain. */
@@ -98,6 +102,17 @@ export class RunningSpan implements ChainSpan {
     return this.running.active;
   }
 
+  /** The part of this scope whose code is running: a layer, or the core of the running chain. */
+  get activePart(): RecordedLayer | RunningSpan {
+    return this.activeLayer ?? this.running;
+  }
+
+  /** The time at which a layer or the core asked a person who has not answered yet. */
+  get askedAt(): number | undefined {
+    const times = [this, ...this.layers].flatMap(({ people }) => people?.since ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
   now(): number {
     return this.keeper.clock.elapsed();
   }
@@ -141,13 +156,28 @@ export class RunningSpan implements ChainSpan {
 
   waits(limit: string): void {
     this.wait = { limit, since: this.now() };
-    this.keeper.settled(this);
+    this.changed();
   }
 
   reserved(call: ReservedCall): void {
     this.call = call;
     if (this.wait === undefined) return;
     this.wait = undefined;
+    this.changed();
+  }
+
+  beginWait(): void {
+    (this.people ??= new AskedPeople()).begin(this.now());
+    this.changed();
+  }
+
+  endWait(answer?: GivenAnswer): void {
+    this.people?.end(this.now(), answer);
+    this.changed();
+  }
+
+  /** Called when something new is known about the chain. */
+  changed(): void {
     this.keeper.settled(this);
   }
 

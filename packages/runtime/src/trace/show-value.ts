@@ -20,7 +20,8 @@ export function wholeText(sign: string, text: string): string[] {
 const unseen =
   /(?!(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}]))[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]/gu;
 
-function writeOut(text: string): string {
+/** Escapes the characters that a terminal would not show as they are. */
+export function writeOut(text: string): string {
   return text.replaceAll(unseen, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;

@@ -87,8 +87,10 @@ export interface MissingRecords {
   readonly isCut: boolean;
 }
 
-/** The answer of a person: the decision, and the name of the person or of their token. */
+/** The answer of a person: the decision, and the name of the person or of their token. The content of a form is left out. */
 export interface GivenAnswer extends Pick<ApprovalOutcome, 'decision' | 'by' | 'args'> {
+  /** The kind of the question, if it did not ask for an approval. `approved` then means answered, and `denied` declined. */
+  readonly kind?: 'form' | 'page';
   /** The door through which the answer came, such as `chat` or `studio`. */
   readonly via?: string;
   /** The arguments before the person changed them, as they were shown. */
@@ -215,6 +217,15 @@ export interface ChainRecord {
   readonly limitMs?: number;
   /** The limit that an unfinished model call waits for, in words, and the time since the start of the turn. */
   readonly limitWait?: { readonly limit: string; readonly startMs: number };
+  /** The time that the handler of a tool call waited for people, as a part of the total time; absent if it asked nobody. */
+  readonly waitedMs?: number;
+  /** The first 16 answers of people to the handler; absent if there is none. */
+  readonly answers?: readonly GivenAnswer[];
+  /**
+   * The time since the start of the turn at which the handler or a layer of an unfinished chain asked a person who has not
+   * answered yet.
+   */
+  readonly askedMs?: number;
   /** The tokens that were reserved for a model call: an estimate of its input, and the most that its answer may have. */
   readonly reservedTokens?: number;
   /** The error that the chain threw, or that a tool returned. */

@@ -106,6 +106,7 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
   const { chain, turn, kind, title, totalMs } = band;
   const { input, args, result, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan, request } =
     chain;
+  const waited = describeWait(chain);
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
   return (
     <>
@@ -115,6 +116,8 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
       <p className="quiet">
         {[
           chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
+          ...(chain.askedMs === undefined ? [] : ['asked a person']),
+          ...(waited === undefined ? [] : [waited]),
           counted(layers.length, 'layer'),
           ...(tokens === undefined ? [] : describeTokens(tokens)),
           ...describeUsage(turn ?? {}),

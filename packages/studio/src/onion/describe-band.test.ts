@@ -22,6 +22,10 @@ test.each([
     layer({ waitedMs: 12_000, answers: [{ decision: 'approved', by: 'ann' }] }),
     'memory, own 0.50 ms, waited for a person 12.0 s, approved by ann',
   ],
+  [
+    chain('toolCall', 'oven__order', { waitedMs: 100, answers: [{ kind: 'form', decision: 'denied', via: 'chat' }] }),
+    'tool oven__order, 321 ms, waited for a person 100 ms, declined via chat',
+  ],
   [layer({ emitted: ['append system'] }), 'memory, 1 change, own 0.50 ms'],
   [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
 ])('Y-09 the label of a band says when it is truncated: %#', (band, text) => {

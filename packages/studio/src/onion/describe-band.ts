@@ -52,25 +52,34 @@ export function titleOf({ type, kind, title }: Band): string {
 /** Returns the duration of a band; an empty text while it runs. */
 export function timeOf(band: Band): string {
   if (isRunning(band)) return '';
-  if (band.type === 'chain') return describeDuration(band.totalMs);
-  const { ownMs } = band.layer;
-  const waited = describeWait(band.layer);
-  return `own ${describeDuration(ownMs)}${waited === undefined ? '' : `, ${waited}`}`;
+  const [time, part] =
+    band.type === 'chain'
+      ? [describeDuration(band.totalMs), band.chain]
+      : [`own ${describeDuration(band.layer.ownMs)}`, band.layer];
+  const waited = describeWait(part);
+  return waited === undefined ? time : `${time}, ${waited}`;
 }
 
-/** Describes how long a layer waited for people, and their answers; `undefined` if it asked nobody. */
-export function describeWait({ waitedMs, answers = [] }: LayerRecord): string | undefined {
+/** Describes how long a layer or a tool waited for people, and their answers; `undefined` if it asked nobody. */
+export function describeWait({
+  waitedMs,
+  answers = [],
+}: Pick<LayerRecord, 'waitedMs' | 'answers'>): string | undefined {
   if (waitedMs === undefined) return undefined;
   return `waited for a person ${[describeDuration(waitedMs), ...answers.map(describeAnswer)].join(', ')}`;
 }
 
 /** Describes the answer of a person, as in `approved by ann via chat`. The details show changed arguments. */
-export function describeAnswer({ decision, by, via, args, question, grant }: GivenAnswer): string {
+export function describeAnswer({ kind, decision, by, via, args, question, grant }: GivenAnswer): string {
   const who = `${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`;
   if (grant !== undefined) return `always allowed${who} (${grant})`;
-  if (args === undefined) return `${decision}${who}`;
-  return `${decision}${who} with other arguments${question === undefined ? '' : ` (${question})`}`;
+  const verdict = `${kind === undefined ? decision : verdicts[decision]}${who}`;
+  if (args === undefined) return verdict;
+  return `${verdict} with other arguments${question === undefined ? '' : ` (${question})`}`;
 }
+
+/** The end of a question about a form or a page. */
+const verdicts = { approved: 'answered', denied: 'declined', expired: 'expired' } as const;
 
 /** Describes the tokens of a model call, and those that the provider read from its cache or wrote to it. */
 export function describeTokens({ input, output, cacheRead = 0, cacheWrite = 0 }: Tokens): readonly string[] {

@@ -5,11 +5,13 @@
  */
 import type { JsonObject } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
+import { inScope } from '../../trace/draw-scope.ts';
 import { questionDigest } from '../../questions/question-digest.ts';
 import type { QuestionOutcome } from '../../questions/question-record.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { Question } from '../seams/approver.ts';
 import { previewCall, type PreviewedCall } from './preview-call.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
 
 export interface PersonQuestion extends Omit<Question, 'turnId' | 'toolCallId' | 'toolName'> {
   /** The numbers of the approvals that an edit of the arguments replaces. */
@@ -19,6 +21,9 @@ export interface PersonQuestion extends Omit<Question, 'turnId' | 'toolCallId' |
   /** Runs a wait during which the process may leave the turn. */
   readonly resting: <Value>(wait: () => Promise<Value>) => Promise<Value>;
 }
+
+/** The call that asks. A question about a budget has no span of its own: it is asked in the scope of its layer. */
+type AskingCall = PreviewedCall & Partial<Pick<RunningToolCall, 'span'>>;
 
 /** The answer of a person. Pass `id`, if there is one, to `approver.taken` when the answer is no longer needed. */
 export interface PersonAnswer {
@@ -31,11 +36,7 @@ export interface PersonAnswer {
 }
 
 /** Asks the question, or returns its recorded answer. The answer is durable in the turn's log when this returns. */
-export async function askPerson(
-  turn: RunningTurn,
-  call: PreviewedCall,
-  question: PersonQuestion,
-): Promise<PersonAnswer> {
+export async function askPerson(turn: RunningTurn, call: AskingCall, question: PersonQuestion): Promise<PersonAnswer> {
   const { key, before } = question;
   const digest = questionDigest(question);
   const recorded = recordedAnswer(turn, key, digest);
@@ -50,11 +51,7 @@ export async function askPerson(
   return answerOf(digest, { ...answer, ...defined({ before }) });
 }
 
-async function wait(
-  turn: RunningTurn,
-  call: PreviewedCall,
-  { signal, resting, before: _, ...question }: PersonQuestion,
-) {
+async function wait(turn: RunningTurn, call: AskingCall, { signal, resting, before: _, ...question }: PersonQuestion) {
   const { agent, clock, turnId } = turn;
   const { toolCallId, toolName } = call;
   const { key, reason } = question;
@@ -62,22 +59,17 @@ async function wait(
   // The call itself must be on disk first: after a crash, the model must not be called again and make a different call.
   await turn.log.flush();
   agent.bus.tell('approval.asked', () => ({ ...previewCall(turn, call), reason }));
-  clock.pause();
-  try {
-    const {
-      id,
-      decision,
-      by,
-      note,
-      args: edited,
-      content,
-      seen,
-      via,
-      grant,
-    } = await turn.effects.perform({ key, kind: 'approval', asked: () => subjectOf(toolName, question) }, () =>
+  const perform = () =>
+    turn.effects.perform({ key, kind: 'approval', asked: () => subjectOf(toolName, question) }, () =>
       resting(() => agent.approver.ask({ ...question, turnId, toolCallId, toolName }, signal)),
     );
-    agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
+  const scope = call.span?.scope;
+  clock.pause();
+  try {
+    // The question of a server may come in while code of another call runs.
+    const answer = await (scope === undefined ? perform() : inScope(scope, perform));
+    const { id, decision, by, via, note, args: edited, content, seen, grant } = answer;
+    agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by, via }) }));
     return defined({ id, decision, by, via, note, args: edited, content, seen, grant });
   } finally {
     clock.resume();
