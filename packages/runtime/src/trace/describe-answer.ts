@@ -1,4 +1,5 @@
 import { describeDuration } from './describe-duration.ts';
+import { nameDoor, nameVerdict } from './name-answer.ts';
 import { writeOut } from './show-value.ts';
 import type { GivenAnswer, LayerRecord } from './turn-trace.ts';
 
@@ -14,18 +15,12 @@ export function describeWait({
 }
 
 /** Describes the answer of a person, as in `approved by ann via chat`. */
-export function describeAnswer({ kind, decision, by, via, args, question, grant }: GivenAnswer): string {
-  const who = `${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`;
+export function describeAnswer(answer: GivenAnswer): string {
+  const { kind, decision, args, question, grant } = answer;
+  const who = nameDoor(answer);
   if (grant !== undefined) return `always allowed${who} (${grant})`;
   const verdict = `${nameVerdict(kind, decision)}${who}`;
   if (args === undefined) return verdict;
   const where = question === undefined ? '' : ` (${question})`;
   return `${verdict} with other arguments${where}: ${JSON.stringify(args)}`;
-}
-
-const verdicts = { approved: 'answered', denied: 'declined', expired: 'expired' } as const;
-
-/** Returns one word for the end of a question: a form and a page are answered or declined, not approved or denied. */
-export function nameVerdict(kind: string | undefined, decision: GivenAnswer['decision']): string {
-  return kind === 'form' || kind === 'page' ? verdicts[decision] : decision;
 }

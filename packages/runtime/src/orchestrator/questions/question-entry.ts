@@ -23,6 +23,8 @@ export interface Entry {
   readonly frames: Set<string>;
   /** `saving`: not yet on disk. `open`: visible to people. `deciding`: an answer is being written to disk. */
   stage: 'saving' | 'open' | 'deciding' | 'answered' | 'expired';
+  /** True if this process has logged the end of the question. */
+  isLogged?: boolean;
 }
 
 /** Makes the entry of a request that the store has. */

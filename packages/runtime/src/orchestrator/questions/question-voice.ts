@@ -4,32 +4,56 @@ import { toAgentAddress } from '../../control/instance-address.ts';
 import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
-import { type QuestionOutcome, type QuestionRecord, summaryOf } from '../../questions/question-record.ts';
+import {
+  type QuestionKind,
+  type QuestionOutcome,
+  type QuestionRecord,
+  summaryOf,
+} from '../../questions/question-record.ts';
+import { nameDoor, nameVerdict } from '../../trace/name-answer.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 import { decidedNotice, type Entry, noticeOf, subjectOf } from './question-entry.ts';
 import type { QuestionsDeps } from './questions-deps.ts';
+
+const approval = { noun: 'approval', waits: 'waits for approval' };
+const question = { noun: 'question', waits: 'waits for an answer to question' };
+const words: Readonly<Record<QuestionKind, typeof approval>> = {
+  call: approval,
+  change: approval,
+  budget: approval,
+  form: question,
+  page: question,
+};
 
 export class QuestionVoice {
   constructor(private readonly deps: Pick<QuestionsDeps, 'report' | 'tell' | 'say'>) {}
 
   asked(record: QuestionRecord): void {
     const { id, toolName, reason, kind } = record;
-    const waits = kind === 'budget' ? 'A model call above a budget' : toolName;
-    this.deps.report('info', 'approval.asked', `${waits} waits for approval ${id}: ${reason}`, subjectOf(record));
+    const subject = kind === 'budget' ? 'A model call above a budget' : toolName;
+    const message = `${subject} ${words[kind].waits} ${id}: ${reason}`;
+    this.deps.report('info', 'approval.asked', message, subjectOf(record));
     this.deps.tell(() => noticeOf(summaryOf(record)));
   }
 
   /** Tells of the end of a question, and gives the outcome to the processes that wait for it. */
   decided(entry: Entry, outcome: QuestionOutcome): void {
     const { record } = entry;
-    const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
-    const via = outcome.via === undefined ? '' : ` via ${outcome.via}`;
-    const grant = outcome.grant === undefined ? '' : `, always allowed in ${outcome.grant}`;
-    const message = `${record.toolName}, approval ${record.id}: ${outcome.decision}${by}${via}${grant}.`;
-    this.deps.report('info', 'approval.decided', message, subjectOf(record));
+    this.#logEnd(entry, outcome);
     this.answer(entry, outcome);
     this.deps.tell(() => decidedNotice(record, outcome));
+  }
+
+  /**
+   * Gives the outcome of a stored question to the processes that wait for it. The log gets it, unless it has it already:
+   * nobody wrote a log while the swarm was stopped.
+   */
+  taken(entry: Entry, outcome: QuestionOutcome): void {
+    const { decidedAt } = entry.record.answer ?? {};
+    const when = decidedAt === undefined || outcome.decision === 'expired' ? '' : ` at ${decidedAt}, and taken now`;
+    if (entry.isLogged !== true) this.#logEnd(entry, outcome, when);
+    this.answer(entry, outcome);
   }
 
   withdrawn(record: QuestionRecord): void {
@@ -38,7 +62,7 @@ export class QuestionVoice {
 
   /** Answers a question with an earlier answer that a person gave for always. */
   granted(at: AgentAddress, during: AgentEvent, callId: string, { id, toolName, answer }: QuestionRecord): void {
-    const message = `${toolName}: always allowed by ${answer?.by ?? 'a person'} in ${id}.`;
+    const message = `${toolName}: always allowed${nameDoor({ by: 'a person', ...answer })} in ${id}.`;
     this.deps.report('info', 'approval.granted', message, turnOf(at, during.id, during.traceId));
     this.#send(at, callId, { id, decision: 'approved', ...defined({ by: answer?.by, via: answer?.via }), grant: id });
   }
@@ -65,12 +89,25 @@ export class QuestionVoice {
   }
 
   staysOpen(id: string, error: unknown): void {
-    this.deps.report('warn', 'approval.not_written', `Approval ${id} stays open: ${messageOf(error)}`);
+    this.deps.report('warn', 'approval.not_written', `Question ${id} stays open: ${messageOf(error)}`);
   }
 
   notRemoved(record: QuestionRecord, error: unknown): void {
-    const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${messageOf(error)}`;
+    const message = `Question ${record.id} has ended, but stays on disk until the next start: ${messageOf(error)}`;
     this.deps.report('warn', 'approval.kept', message, subjectOf(record));
+  }
+
+  #logEnd(entry: Entry, outcome: QuestionOutcome, when = ''): void {
+    const { id, toolName, kind } = entry.record;
+    const grant = outcome.grant === undefined ? '' : `, always allowed in ${outcome.grant}`;
+    const verdict = `${nameVerdict(kind, outcome.decision)}${nameDoor(outcome)}${when}${grant}`;
+    this.deps.report(
+      'info',
+      'approval.decided',
+      `${toolName}, ${words[kind].noun} ${id}: ${verdict}.`,
+      subjectOf(entry.record),
+    );
+    entry.isLogged = true;
   }
 
   #send(at: AgentAddress, callId: string, answer: QuestionOutcome & { readonly id: string }): void {

@@ -586,6 +586,39 @@ describe('an answer', () => {
     expect(told.at(-1)?.outcome).toEqual({ decision: 'approved', by: 'ann' });
   });
 
+  test('N-04 to a form or a page is logged as an answer, not as an approval', async () => {
+    const { questions, ask, reports } = open();
+    await ask('c1', { kind: 'form', args: {}, schema: { type: 'object', properties: {} } });
+    const [form] = questions.pending();
+    await questions.answer({ id: form?.id ?? '', ...approved, via: 'chat', content: {} });
+    await ask('c2', { key: 'page', kind: 'page', args: {}, url: 'https://a.b/' });
+    const [page] = questions.pending();
+    await questions.answer({ id: page?.id ?? '', decision: 'denied', by: 'bob', via: 'cli' });
+    expect(reports).toEqual([
+      `info approval.asked turn-e1: bash__exec waits for an answer to question ${form?.id}: Why not?`,
+      `info approval.decided turn-e1: bash__exec, question ${form?.id}: answered by ann via chat.`,
+      `info approval.asked turn-e1: bash__exec waits for an answer to question ${page?.id}: Why not?`,
+      `info approval.decided turn-e1: bash__exec, question ${page?.id}: declined by bob via cli.`,
+    ]);
+  });
+
+  test('N-01 given while the swarm was stopped is logged when the next run takes it, and once', async () => {
+    const { questions, disk, ask } = open();
+    await ask('c1');
+    const [question] = questions.pending();
+    questions.close();
+    for (const record of disk.records)
+      disk.kept.set(record.id, { ...record, answer: { ...approved, via: 'disk', decidedAt: record.askedAt } });
+    const next = open(disk);
+    expect(next.reports).toEqual([]);
+    await next.ask('c2');
+    await next.ask('c3');
+    expect([next.endOf('c2'), next.endOf('c3')]).toMatchObject([{ answer: approved }, { answer: approved }]);
+    expect(next.reports).toEqual([
+      `info approval.decided turn-e1: bash__exec, approval ${question?.id}: approved by ann via disk at 2026-01-01T00:00:00.000Z, and taken now.`,
+    ]);
+  });
+
   test.each<[Partial<AskFrame>, string]>([
     [{ kind: 'form', args: {} }, 'its form is not a JSON Schema'],
     [{ kind: 'form', schema: { type: 'object', properties: {} } }, 'a form and a page have no arguments'],

@@ -321,9 +321,9 @@ export class Questions implements SwarmListener {
     entry.frames.add(callId);
     const { answer } = entry.record;
     if (entry.stage === 'expired' || (answer !== undefined && this.#book.isLate(entry))) {
-      return this.#voice.answer(entry, { decision: 'expired' });
+      return this.#voice.taken(entry, { decision: 'expired' });
     }
-    if (answer !== undefined) this.#voice.answer(entry, outcomeOf(entry.record, answer));
+    if (answer !== undefined) this.#voice.taken(entry, outcomeOf(entry.record, answer));
   }
 
   #expire(id: string): void {
