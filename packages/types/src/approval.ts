@@ -16,6 +16,8 @@ export interface ApprovalOutcome {
   readonly decision: 'approved' | 'denied' | 'expired';
   /** The person who decided, as identified by their channel. */
   readonly by?: string;
+  /** The door through which the answer came, such as `chat` or `studio`. */
+  readonly via?: string;
   /** The comment of the person who decided. */
   readonly note?: string;
   /**

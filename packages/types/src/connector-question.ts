@@ -40,6 +40,8 @@ export interface QuestionChange {
   readonly question: ConnectorQuestion;
   /** The person who answered, through any channel. */
   readonly by?: string;
+  /** The door through which they did, such as `chat`, or the name of a connector. */
+  readonly via?: string;
 }
 
 /** The answer of a person. */

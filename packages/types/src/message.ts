@@ -58,8 +58,8 @@ export function lifetimeOf({
 export const TRUNCATED = 'goondan.truncated';
 
 /**
- * The metadata key of a tool result whose arguments a person changed. Its value has the name of the person, the id of the
- * question, and the changed arguments with secrets masked: `{ by, question, args }`.
+ * The metadata key of a tool result whose arguments a person changed. Its value has the name of the person, the door of
+ * their answer, the id of the question, and the changed arguments with secrets masked: `{ by, via, question, args }`.
  */
 export const EDITED = 'goondan.edited';
 

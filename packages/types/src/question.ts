@@ -30,6 +30,8 @@ export interface PersonReply {
   readonly content?: JsonObject;
   /** The person who answered, as identified by their channel. */
   readonly by?: string;
+  /** The door through which the answer came, such as `chat` or `studio`. */
+  readonly via?: string;
   /** The comment of the person. */
   readonly note?: string;
 }

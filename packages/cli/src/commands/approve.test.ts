@@ -171,7 +171,7 @@ describe('in a running swarm', () => {
     expect([shelf().includes('a pen'), shelf().includes('a lamp')]).toEqual([true, false]);
     const { stderr, exitCode } = await gdn('approve', id);
     expect([stderr.split('\n')[0], exitCode]).toEqual([
-      `E_QUESTION_ENDED: The question "${id}" was answered by ${personName()} already.`,
+      `E_QUESTION_ENDED: The question "${id}" was answered by ${personName()} via cli already.`,
       3,
     ]);
     expect((await gdn('deny', 'nothing')).stderr).toStartWith('E_QUESTION_UNKNOWN: ');
@@ -294,11 +294,13 @@ describe('in a running swarm', () => {
     const kept = 'Approved. The swarm is not running: its next start uses the answer.\n';
     expect(answered).toEqual({ stdout: kept, ...quiet });
     expect([twice.stderr.split('\n')[0], twice.exitCode]).toEqual([
-      `E_QUESTION_ENDED: The question "${id}" was answered by ${personName()} already.`,
+      `E_QUESTION_ENDED: The question "${id}" was answered by ${personName()} via disk already.`,
       3,
     ]);
     expect((await gdn(...put, '--wait')).stdout).toBe('Put: a cup\n');
     expect(shelf().filter((what) => what === 'a cup')).toEqual(['a cup']);
+    const given = `shelf__put, approval ${id}: approved by ${personName()} via disk at `;
+    expect((await gdn('logs')).stdout.split(given)).toHaveLength(2);
   });
 
   test('gdn approve refuses a program that an agent started, even one that hides it', async () => {

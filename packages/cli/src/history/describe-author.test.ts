@@ -14,6 +14,10 @@ test.each<[EventAuthor, string]>([
   [{ kind: 'tool', name: 'dice__roll' }, 'tool dice__roll'],
   [{ kind: 'tool', name: 'dice__roll', answeredBy: 'approval' }, 'extension approval for dice__roll'],
   [{ kind: 'tool', name: 'dice__roll', changedBy: 'ann' }, 'tool dice__roll with arguments of ann'],
+  [
+    { kind: 'tool', name: 'dice__roll', changedBy: 'ann', changedVia: 'chat' },
+    'tool dice__roll with arguments of ann via chat',
+  ],
   [{ kind: 'extension', name: 'memory' }, 'extension memory'],
   [{ kind: 'runtime' }, 'runtime'],
 ])('%p is "%s"', (author, expected) => {

@@ -21,10 +21,13 @@ function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string)
   return answeredBy === undefined ? undefined : `extension ${answeredBy} for ${whom}`;
 }
 
-/** Names the person who changed the arguments of a tool call. */
-function describeChange({ changedBy }: { readonly changedBy?: string }): string {
-  return changedBy === undefined ? '' : ` with arguments of ${changedBy}`;
+/** Names the person who changed the arguments of a tool call, and their door. */
+function describeChange({ changedBy, changedVia }: Pick<ToolAuthor, 'changedBy' | 'changedVia'>): string {
+  if (changedBy === undefined) return '';
+  return ` with arguments of ${changedBy}${changedVia === undefined ? '' : ` via ${changedVia}`}`;
 }
+
+type ToolAuthor = Extract<EventAuthor, { kind: 'tool' }>;
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {
   if (kind === 'agent') return `agent ${name}${instanceKey === undefined ? '' : ` (${instanceKey})`}`;

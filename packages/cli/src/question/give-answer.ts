@@ -101,9 +101,9 @@ function readQuestion(id: string, options: BundleOptions, signal: AbortSignal): 
 
 /** Returns false if nothing is always allowed under this id. */
 function revoke(id: string, options: BundleOptions, signal: AbortSignal): Promise<boolean> {
-  return withQuestions(options, signal, async (door) => {
+  return withQuestions(options, signal, async (door, via) => {
     if (!(await door.grants()).some((grant) => grant.id === id)) return false;
-    await door.revoke({ id, by: personName() });
+    await door.revoke({ id, by: personName(), via });
     return true;
   });
 }

@@ -89,14 +89,14 @@ describe('the desk of a person at a terminal', () => {
   test('withdraws a question that was answered elsewhere or ended, and says so', async () => {
     const { asked, given, told, tell, ids } = await open([call('one'), call('two'), call('three')]);
     tell('withdrawn', call('two'));
-    tell('decided', call('one'), { decision: 'denied', by: 'ann' });
+    tell('decided', call('one'), { decision: 'denied', by: 'ann', via: 'studio' });
     await settle();
     expect(asked[0]?.signal.aborted).toBe(true);
     expect(ids()).toEqual(['one', 'three']);
     tell('withdrawn', call('three'));
     await settle();
     expect(told).toEqual([
-      'one no longer needs an answer: denied by ann.',
+      'one no longer needs an answer: denied by ann via studio.',
       'three no longer needs an answer: its turn is over.',
     ]);
     expect(given).toEqual([]);

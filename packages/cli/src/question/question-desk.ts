@@ -10,7 +10,7 @@ import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
 import { showText } from './show-text.ts';
-import { describeEffect } from './wording.ts';
+import { describeEffect, nameAnswer } from './wording.ts';
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'questions' | 'answer' | 'watch'>;
@@ -85,8 +85,7 @@ export class QuestionDesk {
     else this.#waiting.delete(question.id);
     if (state !== 'asked' && this.#asking?.id === question.id) {
       this.#asking.over.abort();
-      const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
-      this.#tell(`${question.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+      this.#tell(`${question.id} no longer needs an answer: ${describeEnd(question, outcome)}.`);
     }
     this.look();
   }
@@ -125,4 +124,12 @@ export class QuestionDesk {
   #tell(text: string): void {
     this.deps.tell(showText(text));
   }
+}
+
+/** Says who answered a question, and through which door. */
+function describeEnd({ kind }: QuestionSummary, outcome: QuestionNotice['outcome']): string {
+  if (outcome === undefined) return 'its turn is over';
+  const { by, via } = outcome;
+  const who = `${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`;
+  return `${nameAnswer(kind, outcome).toLowerCase()}${who}`;
 }

@@ -128,7 +128,11 @@ export interface GivenAnswer {
 }
 
 /** Returns one word for the answer. */
-export function nameAnswer(kind: AskedKind, { decision }: Pick<GivenAnswer, 'decision'>): string {
+export function nameAnswer(
+  kind: AskedKind,
+  { decision }: { readonly decision: GivenAnswer['decision'] | 'expired' },
+): string {
+  if (decision === 'expired') return 'Expired';
   const isYes = decision === 'approved';
   if (kind === 'form' || kind === 'page') return isYes ? 'Answered' : 'Declined';
   return isYes ? 'Approved' : 'Denied';

@@ -229,7 +229,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
   revoke: {
     method: 'POST',
     path: '/grants/revoke',
-    request: request({ id: name, by: name }),
+    request: request({ id: name, by: name, via: optional(name) }),
     answer: done('revoked'),
   },
   restart: {

@@ -48,6 +48,9 @@ describe('an answer to a question', () => {
     expect(findReplyProblem({ question: call, ended }, yes)?.message).toBe(
       `The question "${id}" was answered by bob already.`,
     );
+    expect(findReplyProblem({ question: call, ended: { ...ended, via: 'chat' } }, yes)?.message).toBe(
+      `The question "${id}" was answered by bob via chat already.`,
+    );
     expect(findReplyProblem({ ended: { how: 'expired' } }, yes)?.code).toBe('E_QUESTION_ENDED');
     expect(problem(call, { digest: 'other' })).toStartWith('E_QUESTION_CHANGED: ');
     expect(problem(call, { digest, note: 'ok', via: 'chat', always: 'arguments' })).toBeUndefined();

@@ -23,6 +23,8 @@ export interface EndedQuestion {
   readonly how: 'answered' | 'expired' | 'withdrawn';
   /** The person who answered it. */
   readonly by?: string;
+  /** The door through which they did. */
+  readonly via?: string;
   /** Present if the answer was for always, and was revoked; `by`: the person who revoked it, if known. */
   readonly revoked?: { readonly by?: string };
 }
@@ -74,13 +76,14 @@ export function endedError(id: string, ended: EndedQuestion): GoondanError {
   return error('E_QUESTION_ENDED', `The question "${id}" ${describeEnd(ended)}.`);
 }
 
-function describeEnd({ how, by, revoked }: EndedQuestion): string {
+function describeEnd({ how, by, via, revoked }: EndedQuestion): string {
+  const door = via === undefined ? '' : ` via ${via}`;
+  const giver = by === undefined ? '' : ` by ${by}${door}`;
   if (revoked !== undefined) {
-    const giver = by === undefined ? '' : ` by ${by}`;
     const revoker = revoked.by === undefined ? '' : ` by ${revoked.by}`;
     return `was answered for always${giver}, which was revoked${revoker} already`;
   }
-  if (how === 'answered') return by === undefined ? 'is answered already' : `was answered by ${by} already`;
+  if (how === 'answered') return by === undefined ? 'is answered already' : `was answered${giver} already`;
   return how === 'expired' ? 'has expired' : 'is withdrawn: its turn no longer needs an answer';
 }
 

@@ -29,6 +29,8 @@ export interface GrantRevocation {
   readonly id: string;
   /** The name of the person who revokes it, for the log. */
   readonly by: string;
+  /** The door through which they do, for the log. */
+  readonly via?: string;
 }
 
 /** The maximum number of grants of one conversation. */

@@ -83,8 +83,6 @@ export interface QuestionOutcome extends ApprovalOutcome {
   readonly content?: JsonObject;
   /** The arguments that the person saw, with secrets masked, if they were edited. */
   readonly seen?: JsonObject;
-  /** The door through which the answer came. */
-  readonly via?: string;
   /** The id of the earlier answer that is always valid, if nobody was asked. */
   readonly grant?: string;
 }

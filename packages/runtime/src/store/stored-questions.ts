@@ -41,7 +41,7 @@ export function storedQuestions(
   const isLate = ({ expiresAt }: QuestionRecord) => clock.now().getTime() >= Date.parse(expiresAt);
   const endOf = (record: QuestionRecord): EndedQuestion | undefined => {
     const { answer } = record;
-    if (answer !== undefined) return { how: 'answered', ...(answer.by !== undefined && { by: answer.by }) };
+    if (answer !== undefined) return { how: 'answered', ...defined({ by: answer.by, via: answer.via }) };
     return isLate(record) ? { how: 'expired' } : undefined;
   };
   const endOfRemoved = async (id: string): Promise<EndedQuestion | undefined> => {

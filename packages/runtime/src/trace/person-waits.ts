@@ -40,7 +40,7 @@ export class PersonWaits {
 }
 
 type PersonsAnswer = ApprovalOutcome &
-  Pick<GivenAnswer, 'via' | 'grant'> & { readonly id?: string; readonly seen?: GivenAnswer['before'] };
+  Pick<GivenAnswer, 'grant'> & { readonly id?: string; readonly seen?: GivenAnswer['before'] };
 
 interface AskedPerson {
   readonly form?: unknown;

@@ -87,12 +87,10 @@ export interface MissingRecords {
   readonly isCut: boolean;
 }
 
-/** The answer of a person: the decision, and the name of the person or of their token. The content of a form is left out. */
-export interface GivenAnswer extends Pick<ApprovalOutcome, 'decision' | 'by' | 'args'> {
+/** The answer of a person: the decision, the name of the person or of their token, and the door. The content of a form is left out. */
+export interface GivenAnswer extends Pick<ApprovalOutcome, 'decision' | 'by' | 'via' | 'args'> {
   /** The kind of the question, if it did not ask for an approval. `approved` then means answered, and `denied` declined. */
   readonly kind?: 'form' | 'page';
-  /** The door through which the answer came, such as `chat` or `studio`. */
-  readonly via?: string;
   /** The arguments before the person changed them, as they were shown. */
   readonly before?: JsonObject;
   /** The id of the question, if the person changed the arguments. `args` are the changed ones, with secrets masked. */

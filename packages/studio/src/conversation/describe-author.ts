@@ -10,7 +10,7 @@ export function describeAuthor(author: ShownMessage['author'], role?: ShownMessa
     case 'model':
       return inPlace(author, author.ref ?? 'model');
     case 'tool':
-      return `${inPlace(author, author.name)}${author.changedBy === undefined ? '' : `, changed by ${author.changedBy}`}`;
+      return `${inPlace(author, author.name)}${describeChange(author)}`;
     case 'extension':
       return `extension ${author.name}`;
     case 'runtime':
@@ -18,6 +18,12 @@ export function describeAuthor(author: ShownMessage['author'], role?: ShownMessa
     default:
       return 'unknown';
   }
+}
+
+/** Names the person who changed the arguments of a call, and their door. */
+function describeChange({ changedBy, changedVia }: Extract<ShownMessage['author'], { kind: 'tool' }>): string {
+  if (changedBy === undefined) return '';
+  return `, changed by ${changedBy}${changedVia === undefined ? '' : ` via ${changedVia}`}`;
 }
 
 /** Describes a reply or result that a layer gave itself, without calling the model or the tool. */

@@ -49,9 +49,10 @@ export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
 
 /** Reads the change of a person from the metadata of a result. */
 function editedIn(metadata: ShownMessage['message']['metadata']): Pick<ToolOutcome, 'edited'> {
-  const { by, args } = Object(metadata['goondan.edited']) as Record<string, unknown>;
+  const { by, via, args } = Object(metadata['goondan.edited']) as Record<string, unknown>;
   if (args === undefined) return {};
-  return { edited: { by: typeof by === 'string' ? by : 'a person', args: showJson(args) } };
+  const door = typeof via === 'string' ? ` via ${via}` : '';
+  return { edited: { by: `${typeof by === 'string' ? by : 'a person'}${door}`, args: showJson(args) } };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { QuestionReply, QuestionSummary } from '@goondan/runtime';
 import {
   controlSocketPath,
   findReplyProblem,
+  type GrantRevocation,
   type GrantSummary,
   systemSocketEnvironment,
 } from '@goondan/runtime/control';
@@ -60,7 +61,7 @@ export async function serveAskedSwarm(stateRoot: string, workspaceId: string): P
       ended.set(reply.id, { how: 'answered', by: reply.by });
       tell();
     },
-    async revoke(request: { readonly id: string; readonly by: string }) {
+    async revoke(request: GrantRevocation) {
       revoked.push(request);
       grants = grants.filter(({ id }) => id !== request.id);
     },

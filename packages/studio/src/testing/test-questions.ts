@@ -131,7 +131,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(await item.textContent()).toContain(`by ${person.by} via studio`);
       await item.getByRole('button', { name: 'Revoke bash__exec' }).click();
       await closed(item);
-      expect(swarm.revoked).toEqual([{ id: 'call-3', by: person.by }]);
+      expect(swarm.revoked).toEqual([{ id: 'call-3', ...person }]);
     });
 
     test('F-13 a form is filled with the keyboard; what is required is asked for, and each value has its type', async () => {

@@ -98,9 +98,9 @@ async function streamTurn(
 }
 
 /** Makes the event `question`, or `answered`, `expired` or `withdrawn`. */
-function encodeChange({ state, question, by }: QuestionChange): Uint8Array {
+function encodeChange({ state, question, by, via }: QuestionChange): Uint8Array {
   if (state === 'asked') return encodeEvent(showQuestion(question), 'question');
-  return encodeEvent({ id: question.id, ...(by === undefined ? {} : { by }) }, state);
+  return encodeEvent({ id: question.id, ...(by !== undefined && { by }), ...(via !== undefined && { via }) }, state);
 }
 
 /** Converts an answer to JSON: a successful answer without `error`, a failed answer without `response`. */

@@ -437,7 +437,7 @@ describe('the actions of a person', () => {
       ['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e' }],
       ['answer', { ...edited, ...person }],
       ['answer', { id, digest, decision: 'denied', note: 'No.', ...person }],
-      ['revoke', { id: fakeGrant.id, by: 'ann' }],
+      ['revoke', { id: fakeGrant.id, ...person }],
       ['retryDeadLetter', { ...address, eventId: 'dead' }],
       ['dropDeadLetter', { ...address, eventId: 'dead' }],
     ]);

@@ -57,7 +57,7 @@ export async function checkAnswer(host: StudioHost, place: SwarmPlace, body: unk
 export async function revokeGrant(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
   const { id } = readRevoke(body);
   refuseAgents();
-  await withQuestions(host, place, (door) => door.revoke({ id, by: host.nameOfPerson() }));
+  await withQuestions(host, place, (door) => door.revoke({ id, ...personOf(host) }));
   return { done: true };
 }
 

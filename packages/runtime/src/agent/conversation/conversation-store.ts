@@ -22,7 +22,14 @@ export type EventAuthor =
   | { readonly kind: 'input'; readonly from?: InputOrigin }
   /** `ref`: the model, as `Model/name`. `answeredBy`: the extension whose layer answered instead of the model. */
   | { readonly kind: 'model'; readonly ref?: string; readonly answeredBy?: string }
-  | { readonly kind: 'tool'; readonly name: string; readonly answeredBy?: string; readonly changedBy?: string }
+  /** `changedBy`: the person who changed the arguments of the call. `changedVia`: the door through which they did. */
+  | {
+      readonly kind: 'tool';
+      readonly name: string;
+      readonly answeredBy?: string;
+      readonly changedBy?: string;
+      readonly changedVia?: string;
+    }
   | { readonly kind: 'extension'; readonly name: string }
   | { readonly kind: 'runtime' };
 

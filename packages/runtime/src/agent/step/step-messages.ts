@@ -15,6 +15,7 @@ import {
   TRUNCATED,
 } from '@goondan/types';
 import { FINISH_TOOL } from '../../config/tool-name.ts';
+import { defined } from '../../json/defined.ts';
 import type { PersonsChange, RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
@@ -53,12 +54,12 @@ export function appendToolResult(turn: RunningTurn, step: RunningStep, result: T
     source: { type: 'tool', toolCallId, toolName },
   };
   const answeredBy = by(step.answeredBy.get(toolCallId));
-  const changedBy = change === undefined ? {} : { changedBy: change.by ?? 'a person' };
+  const changed = change === undefined ? {} : defined({ changedBy: change.by ?? 'a person', changedVia: change.via });
   // The tool of the runtime has no code of a bundle: its result is the runtime's own judgement, unless a layer gave one.
   const isOwn = toolName === FINISH_TOOL && answeredBy.answeredBy === undefined;
   const author = isOwn
     ? ({ kind: 'runtime' } as const)
-    : ({ kind: 'tool', name: toolName, ...answeredBy, ...changedBy } as const);
+    : ({ kind: 'tool', name: toolName, ...answeredBy, ...changed } as const);
   turn.conversation.emit({ type: 'append', message }, author, step.stepId);
 }
 

@@ -19,7 +19,7 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
-const approved = { decision: 'approved', by: 'ann' } as const;
+const approved = { decision: 'approved', by: 'ann', via: 'chat' } as const;
 
 /** Declares a tool that keeps the arguments of each run. */
 function writer(runs: unknown[], options: { effects?: 'none' | 'local' } = {}): ToolDeclaration {
@@ -471,7 +471,9 @@ describe('arguments that a person edited', () => {
     expect(JSON.stringify(result?.data)).toContain(
       'ann changed the arguments of this call to {\\"path\\":\\"/mine\\"}.',
     );
-    expect(result?.metadata).toEqual({ [EDITED]: { by: 'ann', args: mine, question: expect.any(String) } });
+    expect(result?.metadata).toEqual({
+      [EDITED]: { by: 'ann', via: 'chat', args: mine, question: expect.any(String) },
+    });
   });
 
   test.each<[JsonObject, string]>([

@@ -54,17 +54,17 @@ export async function askForApproval(
   });
   // The answer is durable in the log, so the approver may delete it.
   if (answer.id !== undefined) approver.taken(answer.id);
-  const { decision, by, note, args } = answer.outcome;
+  const { decision, by, via, note, args } = answer.outcome;
   if (decision !== 'approved' || args === undefined) {
     settle(answer.digest, decision);
-    return defined({ decision, by, note });
+    return defined({ decision, by, via, note });
   }
   const edited = await applyPersonsEdit(tool, input, answer.outcome);
   call.args = edited;
   const shown = maskJson(edited, turn.agent.mask) as JsonObject;
-  call.step?.changedBy.set(call.toolCallId, { args: shown, ...defined({ by, question: answer.id }) });
+  call.step?.changedBy.set(call.toolCallId, { args: shown, ...defined({ by, via, question: answer.id }) });
   settle(digestJson(edited), decision, answer.before);
-  return { decision, ...defined({ by, note }), args: copyJsonObject(edited) };
+  return { decision, ...defined({ by, via, note }), args: copyJsonObject(edited) };
 }
 
 /** **Errors** — `E_QUESTION_REPLY` if the edited arguments do not fit the tool. */

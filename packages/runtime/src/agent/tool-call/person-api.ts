@@ -52,8 +52,8 @@ async function ask(
     });
     // The answer is durable in the log, so the approver may delete it.
     if (id !== undefined) approver.taken(id);
-    const { decision, content, by, note } = outcome;
-    return { outcome: words[decision], ...defined({ content, by, note }) };
+    const { decision, content, by, via, note } = outcome;
+    return { outcome: words[decision], ...defined({ content, by, via, note }) };
   } finally {
     deadline.resume();
   }

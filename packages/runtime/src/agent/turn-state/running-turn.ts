@@ -93,6 +93,8 @@ export interface RunningTurn {
 /** A change of a person to the arguments of a tool call. */
 export interface PersonsChange {
   readonly by?: string;
+  /** The door through which the answer came. */
+  readonly via?: string;
   /** The id of the question. */
   readonly question?: string;
   /** The changed arguments, with secrets masked. */

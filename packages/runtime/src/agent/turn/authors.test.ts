@@ -1,10 +1,16 @@
 import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { extension, fakeApprover, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { EventAuthor } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { appendRest } from '../../testing/append-rest.ts';
+
+const dice: ToolDeclaration = {
+  name: 'dice',
+  exports: [{ name: 'roll', description: 'Rolls.', parameters: { type: 'object' } }],
+  handlers: { roll: () => 6 },
+};
 
 /** Returns the authors of the changes in the log of one turn. */
 async function authorsOf(event: Partial<AgentEvent>, options: ScriptedAgentOptions = {}): Promise<EventAuthor[]> {
@@ -68,15 +74,23 @@ test('a reply and a result that a layer returned itself name its extension, and 
       { mayShortCircuit: true },
     ),
   );
-  const dice: ToolDeclaration = {
-    name: 'dice',
-    exports: [{ name: 'roll', description: 'Rolls.' }],
-    handlers: { roll: () => 6 },
-  };
   const authors = await authorsOf({}, { extensions: [cache, guard], tools: [dice] });
   expect(authors.slice(1)).toEqual([
     { kind: 'model', ref: 'Model/scripted', answeredBy: 'cache' },
     { kind: 'tool', name: 'dice__roll', answeredBy: 'guard' },
     { kind: 'model', ref: 'Model/scripted' },
   ]);
+});
+
+test('F-13 a result names the person who changed the arguments of its call, and their door', async () => {
+  const asking = extension('asking', ({ pipeline }) =>
+    pipeline.register('toolCall', async (ctx) => {
+      await ctx.approval.ask({ reason: 'It rolls.' });
+      return ctx.next();
+    }),
+  );
+  const approver = fakeApprover(() => ({ decision: 'approved', by: 'ann', via: 'chat', args: { sides: 6 } }));
+  const script = [{ when: 'hi', call: { tool: 'dice__roll' } }, { say: 'done' }];
+  const authors = await authorsOf({}, { script, extensions: [asking], tools: [dice], approver });
+  expect(authors[2]).toEqual({ kind: 'tool', name: 'dice__roll', changedBy: 'ann', changedVia: 'chat' });
 });

@@ -5,6 +5,7 @@ import { type FieldsOf, jsonObject, name, oneOf, optional, text } from './shape.
 export const approvalOutcomeFields = {
   decision: oneOf('approved', 'denied', 'expired'),
   by: optional(text),
+  via: optional(text),
   note: optional(text),
   args: optional(jsonObject),
 } satisfies FieldsOf<ApprovalOutcome>;
@@ -13,6 +14,5 @@ export const questionOutcomeFields = {
   ...approvalOutcomeFields,
   content: optional(jsonObject),
   seen: optional(jsonObject),
-  via: optional(text),
   grant: optional(name),
 } satisfies FieldsOf<QuestionOutcome>;

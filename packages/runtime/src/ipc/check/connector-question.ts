@@ -25,6 +25,7 @@ export const questionChange: Check<QuestionChange> = object({
   state: oneOf('asked', 'answered', 'expired', 'withdrawn'),
   question: connectorQuestion,
   by: optional(text),
+  via: optional(text),
 } satisfies FieldsOf<QuestionChange>);
 
 export const connectorReply: Check<ConnectorReply> = object({

@@ -65,14 +65,14 @@ describe('the questions of a connection', () => {
     const heard: QuestionChange[] = [];
     const unwatch = connections.doorOf(plan('door')).watch((change) => void heard.push(change));
     add(asked('q4', { agent: 'called', eventId: 'call-1' }));
-    end('q1', { how: 'answered', by: 'kim' });
+    end('q1', { how: 'answered', by: 'kim', via: 'chat' });
     end('q2', { how: 'answered', by: 'kim' });
     end('q4', { how: 'expired' });
-    expect(heard.map(({ state, question: { id }, by }) => [state, id, by])).toEqual([
-      ['asked', 'q1', undefined],
-      ['asked', 'q4', undefined],
-      ['answered', 'q1', 'kim'],
-      ['expired', 'q4', undefined],
+    expect(heard.map(({ state, question: { id }, by, via }) => [state, id, by, via])).toEqual([
+      ['asked', 'q1', undefined, undefined],
+      ['asked', 'q4', undefined, undefined],
+      ['answered', 'q1', 'kim', 'chat'],
+      ['expired', 'q4', undefined, undefined],
     ]);
     expect(heard[1]?.question).toMatchObject({ agent: 'called', turnId: 'turn-heard-1', auth: { client: 'ci' } });
     unwatch();

@@ -61,7 +61,7 @@ export class ConnectionQuestions implements SwarmListener {
     for (const { question, end } of [...open.values()].map((each) => ({ question: each, end: this.#endOf(each) }))) {
       if (end === undefined) continue;
       open.delete(question.id);
-      listener({ state: end.how, question, ...defined({ by: end.by }) });
+      listener({ state: end.how, question, ...defined({ by: end.by, via: end.via }) });
     }
     for (const summary of pending) {
       if (summary.root?.connection !== connection || open.has(summary.id)) continue;

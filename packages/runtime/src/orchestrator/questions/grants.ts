@@ -41,7 +41,8 @@ export class Grants {
   }
 
   /** Removes a grant. **Errors** — `E_QUESTION_UNKNOWN`; `E_QUESTION_ENDED` if it is revoked; those of the disk. */
-  async revoke({ id, by }: GrantRevocation): Promise<void> {
+  async revoke(revocation: GrantRevocation): Promise<void> {
+    const { id, by } = revocation;
     const entry = this.book.entries.get(id);
     if (entry === undefined || !isGrant(entry.record)) {
       const ended = this.book.ended.get(id)?.ended;
@@ -49,7 +50,7 @@ export class Grants {
     }
     await this.#remove(id);
     this.book.remember(entry, { by });
-    this.voice.revoked(entry.record, by);
+    this.voice.revoked(entry.record, revocation);
   }
 
   /** Removes all grants of an instance, because its conversation ends. **Errors** — those of the disk. */

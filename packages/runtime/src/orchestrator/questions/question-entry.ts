@@ -52,8 +52,9 @@ export function noticeOf(question: QuestionSummary): QuestionNotice {
   return { type: 'question', state: 'asked', at: { agent, instanceKey }, question };
 }
 
-export function decidedNotice(record: QuestionRecord, { decision, by, note, args }: QuestionOutcome): QuestionNotice {
-  return { ...noticeOf(summaryOf(record)), state: 'decided', outcome: defined({ decision, by, note, args }) };
+export function decidedNotice(record: QuestionRecord, outcome: QuestionOutcome): QuestionNotice {
+  const { decision, by, via, note, args } = outcome;
+  return { ...noticeOf(summaryOf(record)), state: 'decided', outcome: defined({ decision, by, via, note, args }) };
 }
 
 /** Returns the part of an answer that the turn gets. */
@@ -69,7 +70,7 @@ export function outcomeOf(
 export function endOf({ stage, record }: Entry): EndedQuestion | undefined {
   if (stage === 'open') return undefined;
   if (stage === 'expired') return { how: 'expired' };
-  return { how: 'answered', ...defined({ by: record.answer?.by }) };
+  return { how: 'answered', ...defined({ by: record.answer?.by, via: record.answer?.via }) };
 }
 
 /** Returns true if the turn now asks something else at the position of this question, and no process waits for its answer. */

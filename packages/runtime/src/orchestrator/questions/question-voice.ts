@@ -4,6 +4,7 @@ import { toAgentAddress } from '../../control/instance-address.ts';
 import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
+import type { GrantRevocation } from '../../questions/grant-summary.ts';
 import {
   type QuestionKind,
   type QuestionOutcome,
@@ -67,8 +68,8 @@ export class QuestionVoice {
     this.#send(at, callId, { id, decision: 'approved', ...defined({ by: answer?.by, via: answer?.via }), grant: id });
   }
 
-  revoked(record: QuestionRecord, by: string): void {
-    const message = `${record.toolName} is asked about again: ${by} revoked ${record.id}.`;
+  revoked(record: QuestionRecord, revocation: GrantRevocation): void {
+    const message = `${record.toolName} is asked about again: ${record.id} was revoked${nameDoor(revocation)}.`;
     this.deps.report('info', 'approval.revoked', message, subjectOf(record));
   }
 

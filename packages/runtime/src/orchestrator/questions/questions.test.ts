@@ -583,7 +583,7 @@ describe('an answer', () => {
     await questions.answer(reply);
     expect(endOf('c1')).toMatchObject({ answer: { decision: 'approved', by: 'ann', content: { pin: '1' } } });
     expect(disk.records[0]?.answer).toMatchObject({ by: 'ann', via: 'chat', content: { pin: '1' } });
-    expect(told.at(-1)?.outcome).toEqual({ decision: 'approved', by: 'ann' });
+    expect(told.at(-1)?.outcome).toEqual({ decision: 'approved', by: 'ann', via: 'chat' });
   });
 
   test('N-04 to a form or a page is logged as an answer, not as an approval', async () => {
