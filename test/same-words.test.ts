@@ -20,7 +20,7 @@ test.each<CacheLoss>([
 test.each([
   { decision: 'denied', by: 'ann', via: 'chat' },
   { kind: 'form', decision: 'approved', by: 'ann', via: 'chat' },
-  { kind: 'page', decision: 'denied' },
+  { kind: 'page', decision: 'denied', by: 'ann', via: 'disk', afterMs: 3_600_000 },
   { kind: 'form', decision: 'expired' },
   { decision: 'approved', by: 'bob', via: 'studio', grant: '9b1e44c0' },
   { decision: 'expired' },

@@ -85,6 +85,8 @@ export interface QuestionOutcome extends ApprovalOutcome {
   readonly seen?: JsonObject;
   /** The id of the earlier answer that is always valid, if nobody was asked. */
   readonly grant?: string;
+  /** The time from the question to its answer, if no process waited for it meanwhile. */
+  readonly afterMs?: number;
 }
 
 /** Reads a stored record. Those of earlier versions have no kind if they are about a tool call. */

@@ -20,7 +20,11 @@ const isPlace = fields({ file: isText, line: isWhole, column: isWhole });
 const isAnswers = listOf(
   fields(
     { decision: isText },
-    { ...each(isText, 'kind', 'by', 'via', 'question', 'grant'), ...each(isPlainObject, 'args', 'before') },
+    {
+      ...each(isText, 'kind', 'by', 'via', 'question', 'grant'),
+      ...each(isPlainObject, 'args', 'before'),
+      afterMs: isNumber,
+    },
   ),
 );
 

@@ -16,10 +16,11 @@ export function describeWait({
 
 /** Describes the answer of a person, as in `approved by ann via chat`. */
 export function describeAnswer(answer: GivenAnswer): string {
-  const { kind, decision, args, question, grant } = answer;
+  const { kind, decision, args, question, grant, afterMs } = answer;
   const who = nameDoor(answer);
   if (grant !== undefined) return `always allowed${who} (${grant})`;
-  const verdict = `${nameVerdict(kind, decision)}${who}`;
+  const after = afterMs === undefined ? '' : ` after ${describeDuration(afterMs)}`;
+  const verdict = `${nameVerdict(kind, decision)}${who}${after}`;
   if (args === undefined) return verdict;
   const where = question === undefined ? '' : ` (${question})`;
   return `${verdict} with other arguments${where}: ${JSON.stringify(args)}`;

@@ -40,7 +40,7 @@ export class PersonWaits {
 }
 
 type PersonsAnswer = ApprovalOutcome &
-  Pick<GivenAnswer, 'grant'> & { readonly id?: string; readonly seen?: GivenAnswer['before'] };
+  Pick<GivenAnswer, 'grant' | 'afterMs'> & { readonly id?: string; readonly seen?: GivenAnswer['before'] };
 
 interface AskedPerson {
   readonly form?: unknown;
@@ -48,9 +48,10 @@ interface AskedPerson {
 }
 
 /** The filled form is not a part of it: it may be long, and the effect has it. */
-function givenAnswer(asked: AskedPerson, { decision, by, via, args, seen, id, grant }: PersonsAnswer): GivenAnswer {
+function givenAnswer(asked: AskedPerson, answer: PersonsAnswer): GivenAnswer {
+  const { decision, by, via, args, seen, id, grant, afterMs } = answer;
   const question = args === undefined ? undefined : id;
-  return { ...kindOf(asked), ...defined({ decision, by, via, args, before: seen, question, grant }) };
+  return { ...kindOf(asked), ...defined({ decision, by, via, args, before: seen, question, grant, afterMs }) };
 }
 
 function kindOf({ form, url }: AskedPerson): Pick<GivenAnswer, 'kind'> {

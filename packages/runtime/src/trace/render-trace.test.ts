@@ -394,12 +394,12 @@ test('F-13 the trace names the person who changed the arguments, their door, and
 test('N-04 the trace of a tool that asks names the wait, the person and the door, with every character visible', () => {
   const answers = [
     { kind: 'form', decision: 'approved', by: 'ann\u202e', via: 'chat' },
-    { kind: 'page', decision: 'denied', by: 'bob', via: 'disk' },
+    { kind: 'page', decision: 'denied', by: 'bob', via: 'disk', afterMs: 9_000 },
     { decision: 'approved', by: 'eve', via: 'studio' },
   ] as const;
   const asked = chain('toolCall', 'oven__order', { totalMs: 12_003, waitedMs: 12_000, answers, input: '{}' });
   expect(renderTrace(asked)).toBe(
-    'toolCall oven__order 12.0 s, waited for a person 12.0 s, answered by ann\\u202e via chat, declined by bob via disk, approved by eve via studio {}',
+    'toolCall oven__order 12.0 s, waited for a person 12.0 s, answered by ann\\u202e via chat, declined by bob via disk after 9.0 s, approved by eve via studio {}',
   );
   const open = chain('toolCall', 'oven__order', { isUnfinished: true, askedMs: 2_000 });
   expect(renderTrace(open)).toBe('toolCall oven__order unfinished, asked a person at 1970-01-01T00:00:02.000Z');

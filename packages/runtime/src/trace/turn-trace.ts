@@ -97,6 +97,8 @@ export interface GivenAnswer extends Pick<ApprovalOutcome, 'decision' | 'by' | '
   readonly question?: string;
   /** The id of the earlier answer, given for always, that was used instead. */
   readonly grant?: string;
+  /** The time from the question to its answer, if no process waited for it meanwhile, as in a swarm that was stopped. */
+  readonly afterMs?: number;
 }
 
 export interface LayerRecord {

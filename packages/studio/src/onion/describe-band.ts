@@ -70,10 +70,12 @@ export function describeWait({
 }
 
 /** Describes the answer of a person, as in `approved by ann via chat`. The details show changed arguments. */
-export function describeAnswer({ kind, decision, by, via, args, question, grant }: GivenAnswer): string {
+export function describeAnswer(answer: GivenAnswer): string {
+  const { kind, decision, by, via, args, question, grant, afterMs } = answer;
   const who = `${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`;
   if (grant !== undefined) return `always allowed${who} (${grant})`;
-  const verdict = `${kind === undefined ? decision : verdicts[decision]}${who}`;
+  const after = afterMs === undefined ? '' : ` after ${describeDuration(afterMs)}`;
+  const verdict = `${kind === undefined ? decision : verdicts[decision]}${who}${after}`;
   if (args === undefined) return verdict;
   return `${verdict} with other arguments${question === undefined ? '' : ` (${question})`}`;
 }

@@ -1,6 +1,6 @@
 import type { ApprovalOutcome } from '@goondan/types';
 import type { QuestionOutcome } from '../../questions/question-record.ts';
-import { type FieldsOf, jsonObject, name, oneOf, optional, text } from './shape.ts';
+import { type FieldsOf, jsonObject, name, number, oneOf, optional, text } from './shape.ts';
 
 export const approvalOutcomeFields = {
   decision: oneOf('approved', 'denied', 'expired'),
@@ -15,4 +15,5 @@ export const questionOutcomeFields = {
   content: optional(jsonObject),
   seen: optional(jsonObject),
   grant: optional(name),
+  afterMs: optional(number),
 } satisfies FieldsOf<QuestionOutcome>;

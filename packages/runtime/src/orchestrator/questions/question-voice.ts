@@ -51,10 +51,13 @@ export class QuestionVoice {
    * nobody wrote a log while the swarm was stopped.
    */
   taken(entry: Entry, outcome: QuestionOutcome): void {
-    const { decidedAt } = entry.record.answer ?? {};
-    const when = decidedAt === undefined || outcome.decision === 'expired' ? '' : ` at ${decidedAt}, and taken now`;
-    if (entry.isLogged !== true) this.#logEnd(entry, outcome, when);
-    this.answer(entry, outcome);
+    const { askedAt, answer } = entry.record;
+    const decidedAt = outcome.decision === 'expired' ? undefined : answer?.decidedAt;
+    if (entry.isLogged !== true)
+      this.#logEnd(entry, outcome, decidedAt === undefined ? '' : ` at ${decidedAt}, and taken now`);
+    // The clocks of two machines may differ.
+    const afterMs = decidedAt === undefined ? undefined : Math.max(0, Date.parse(decidedAt) - Date.parse(askedAt));
+    this.answer(entry, { ...outcome, ...defined({ afterMs }) });
   }
 
   withdrawn(record: QuestionRecord): void {

@@ -607,15 +607,17 @@ describe('an answer', () => {
     await ask('c1');
     const [question] = questions.pending();
     questions.close();
+    const decidedAt = '2026-01-01T00:00:05.000Z';
     for (const record of disk.records)
-      disk.kept.set(record.id, { ...record, answer: { ...approved, via: 'disk', decidedAt: record.askedAt } });
+      disk.kept.set(record.id, { ...record, answer: { ...approved, via: 'disk', decidedAt } });
     const next = open(disk);
     expect(next.reports).toEqual([]);
     await next.ask('c2');
     await next.ask('c3');
-    expect([next.endOf('c2'), next.endOf('c3')]).toMatchObject([{ answer: approved }, { answer: approved }]);
+    const answer = { ...approved, via: 'disk', afterMs: 5_000 };
+    expect([next.endOf('c2'), next.endOf('c3')]).toMatchObject([{ answer }, { answer }]);
     expect(next.reports).toEqual([
-      `info approval.decided turn-e1: bash__exec, approval ${question?.id}: approved by ann via disk at 2026-01-01T00:00:00.000Z, and taken now.`,
+      `info approval.decided turn-e1: bash__exec, approval ${question?.id}: approved by ann via disk at ${decidedAt}, and taken now.`,
     ]);
   });
 
