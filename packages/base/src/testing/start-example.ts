@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Message } from '@goondan/types';
 import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
-import { durableStore } from '@goondan/runtime/history';
+import { durableStore, listTurns, readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
 
 const examples = join(import.meta.dir, '..', '..', 'examples');
 
@@ -16,6 +16,8 @@ export interface RunningExample {
   readonly logged: (pattern: RegExp) => Promise<RegExpExecArray>;
   /** Reads the conversation of an instance from disk. */
   readonly messages: (agentName: string, instanceKey: string) => Promise<readonly Message[]>;
+  /** Reads the traces of the latest turns of an instance, newest first. The turns have ended. */
+  readonly traces: (instanceKey: string) => Promise<readonly TurnTrace[]>;
   /** Lists the stored files of the workspace, and the uploads that are still there. */
   readonly stored: () => Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -63,6 +65,12 @@ export async function startExample(
       } finally {
         await store.close();
       }
+    },
+    async traces(instanceKey) {
+      const { workspaceId } = await swarm.status();
+      const at = { stateRoot, workspaceId };
+      const turns = (await listTurns(at)).filter((turn) => turn.instanceKey === instanceKey);
+      return (await Promise.all(turns.map(({ turnId }) => readTurnTrace(at, turnId)))).flatMap((found) => found.turns);
     },
     async stored() {
       const { workspaceId } = await swarm.status();

@@ -45,10 +45,15 @@ class Connection {
     return new Connection(agent, person);
   }
 
+  /** The answers of people in the traces of the latest tool calls. */
+  answers: unknown[] = [];
+
   /** Returns the result of a tool call as the model gets it. */
   async call(tool: string, args: JsonObject = {}): Promise<JsonValue> {
-    const { result } = await this.agent.say(`${tool} ${JSON.stringify(args)}`);
+    const { result, trace } = await this.agent.say(`${tool} ${JSON.stringify(args)}`);
     expect(result.error).toBeUndefined();
+    const calls = trace?.inside.flatMap(({ inside }) => inside) ?? [];
+    this.answers.push(...calls.flatMap(({ answers = [] }) => answers));
     const results = (await this.agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
     const output = results.at(-1)?.output;
     // Safe: content parts are JSON, but TypeScript does not accept an interface as JSON.
@@ -70,8 +75,13 @@ class Connection {
 
 /** A person who fills every form with a name, and opens all pages but one. */
 const answerAsPerson: Answer = ({ kind, url = '' }) => {
-  if (url.endsWith('/never')) return { decision: 'denied', by: 'ana' };
-  return { decision: 'approved', by: 'ana', ...(kind === 'form' && { content: { name: 'Ana', integer: 7 } }) };
+  if (url.endsWith('/never')) return { decision: 'denied', by: 'ana', via: 'chat' };
+  return {
+    decision: 'approved',
+    by: 'ana',
+    via: 'chat',
+    ...(kind === 'form' && { content: { name: 'Ana', integer: 7 } }),
+  };
 };
 
 async function askPerson(server: Connection): Promise<void> {
@@ -93,6 +103,14 @@ async function askPerson(server: Connection): Promise<void> {
   // The server demands another page first.
   expect(await server.call('trigger-url-elicitation', { url, errorPath: true })).toContain('User completed');
   expect(questions.slice(-2).map((each) => each.url)).toEqual(['https://modelcontextprotocol.io/', url]);
+  const person = { by: 'ana', via: 'chat' };
+  expect(server.answers).toEqual([
+    { kind: 'form', decision: 'approved', ...person },
+    { kind: 'page', decision: 'approved', ...person },
+    { kind: 'page', decision: 'denied', ...person },
+    { kind: 'page', decision: 'approved', ...person },
+    { kind: 'page', decision: 'approved', ...person },
+  ]);
   const wrong = await server.call('trigger-url-elicitation', { url: 'ftp://example.com/' });
   expect(JSON.stringify(wrong)).toContain('must begin with https:');
 }

@@ -63,5 +63,11 @@ test.each(['', '  isolation: agent\n'])(
     expect(said[0]).toContain('answered by ana: Rome');
     expect(said[1]).toContain('answered by ana: Oslo');
     expect(await swarm.questions()).toEqual([]);
+    const { traces } = example;
+    const given = await until(async () => {
+      const calls = (await traces('a')).flatMap(({ chain }) => chain.inside.flatMap(({ inside }) => inside));
+      return calls.flatMap(({ answers = [] }) => answers)[0];
+    });
+    expect(given).toMatchObject({ kind: 'form', decision: 'approved', by: 'ana', via: 'test' });
   },
 );
