@@ -54,8 +54,9 @@ function peopleOf(changeset: ChangesetView): string[] {
   ];
 }
 
-function approvalOf({ approvedBy }: ChangesetView): string {
-  return approvedBy === undefined ? 'nobody was asked' : `approved by ${approvedBy}`;
+function approvalOf({ approvedBy, approvedVia }: ChangesetView): string {
+  if (approvedBy === undefined) return 'nobody was asked';
+  return `approved by ${approvedBy}${approvedVia === undefined ? '' : ` via ${approvedVia}`}`;
 }
 
 /** The maximum length of a note in the list. `gdn changes show` prints all notes in full. */

@@ -13,6 +13,7 @@ export interface ChangesetView {
   readonly committedAt?: string;
   /** The person who approved it; absent if the policy asks nobody, and before the commit. */
   readonly approvedBy?: string;
+  readonly approvedVia?: string;
   /** Digests of the bundle's files before and after the commit. */
   readonly baseRef?: string;
   readonly newRef?: string;
@@ -41,6 +42,7 @@ export function viewChangeset(record: ChangesetRecord): ChangesetView {
     ...(state === 'open' && { expiresAt }),
     ...(made && { committedAt: made.at, baseRef: made.baseRef, newRef: made.newRef }),
     ...(made?.by !== undefined && { approvedBy: made.by }),
+    ...(made?.via !== undefined && { approvedVia: made.via }),
     ...(undone && { undoneAt: undone.at }),
     ...(undone?.by !== undefined && { undoneBy: undone.by }),
     files: edits.map(({ path, before, after }) => ({

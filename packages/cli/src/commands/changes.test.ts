@@ -63,7 +63,7 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const time = made?.at.replace(/\.\d+Z$/, 'Z');
   expect(stdout).toContain(
-    `${id}  committed ${time}  host (default), approved by alice\n    changed host.md, deleted skills/greet/SKILL.md, added tools/greet.ts\n`,
+    `${id}  committed ${time}  host (default), approved by alice via chat\n    changed host.md, deleted skills/greet/SKILL.md, added tools/greet.ts\n`,
   );
   expect(stdout).toContain(`${openId}  open `);
   expect(stdout).toEndWith(
@@ -78,6 +78,7 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
     openedAt: expect.any(String),
     committedAt: made?.at,
     approvedBy: 'alice',
+    approvedVia: 'chat',
     baseRef: 'aaa',
     newRef: 'bbb',
     files: [
@@ -90,7 +91,7 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
 
   const shown = await changes('show', id.slice(0, 6));
   expect(shown.stdout).toStartWith(`${id}  committed\nswarm default, agent host (default)\n`);
-  expect(shown.stdout).toContain(`committed ${time}, approved by alice\nfrom aaa to bbb\n`);
+  expect(shown.stdout).toContain(`committed ${time}, approved by alice via chat\nfrom aaa to bbb\n`);
   expect(shown.stdout).toContain('--- a/host.md\n+++ b/host.md\n@@ -1,1 +1,1 @@\n-old prompt\n+new prompt\n');
   expect(shown.stdout).toEndWith('--- /dev/null\n+++ b/tools/greet.ts\n@@ -0,0 +1,1 @@\n+export {};\n');
   expect(JSON.parse((await changes('show', id, '--json')).stdout)).toMatchObject({
@@ -130,9 +131,11 @@ describe('gdn changes undo', () => {
     expect(await read('host.md')).toBe('old prompt\n');
     expect(existsSync(join(bundleFolder, 'tools/greet.ts'))).toBe(false);
     const { stdout } = await changes('list');
-    expect(stdout).toMatch(new RegExp(`^${id}  undone .*approved by alice, undone by `));
+    expect(stdout).toMatch(new RegExp(`^${id}  undone .*approved by alice via chat, undone by `));
     expect(stdout).toEndWith('See the diff of one with `gdn changes show ID --bundle swarm`.\n');
-    expect((await changes('show', id)).stdout).toMatch(/\ncommitted .*, approved by alice\nundone .* by .+\nfrom /);
+    expect((await changes('show', id)).stdout).toMatch(
+      /\ncommitted .*, approved by alice via chat\nundone .* by .+\nfrom /,
+    );
     expect((await changes('undo', id, '--yes')).stderr).toContain(`E_CHANGESET_STATE: Changeset ${id} is undone`);
   });
 

@@ -1,7 +1,14 @@
 /** For tests: changesets on disk, as an agent would have made them. */
 import { type ChangesetRecord, type Changesets, openChangesets } from '@goondan/runtime/internal';
 
-export const commitOf = (digest: string) => ({ digest, by: 'alice', baseRef: 'aaa', newRef: 'bbb', addedTools: [] });
+export const commitOf = (digest: string) => ({
+  digest,
+  by: 'alice',
+  via: 'chat',
+  baseRef: 'aaa',
+  newRef: 'bbb',
+  addedTools: [],
+});
 
 /** Opens a changeset with these files. */
 export async function writeChangeset(

@@ -56,11 +56,13 @@ function ChangesetDiff({ address, version }: { readonly address: string; readonl
   return value?.files.map(({ path, diff }) => <Diff key={path} text={diff} />);
 }
 
-function describeState({ state, openedAt, committedAt, approvedBy, undoneAt, undoneBy }: ChangesetView): string {
+function describeState(changeset: ChangesetView): string {
+  const { state, openedAt, committedAt, approvedBy, approvedVia, undoneAt, undoneBy } = changeset;
   const by = (person: string | undefined) => (person === undefined ? '' : ` by ${person}`);
   if (undoneAt !== undefined) return `undone ${describeMoment(undoneAt)}${by(undoneBy)}`;
   if (committedAt === undefined) return `open since ${describeMoment(openedAt)}`;
-  const approval = approvedBy === undefined ? 'nobody was asked' : `approved by ${approvedBy}`;
+  const door = approvedVia === undefined ? '' : ` via ${approvedVia}`;
+  const approval = approvedBy === undefined ? 'nobody was asked' : `approved by ${approvedBy}${door}`;
   return `${state} ${describeMoment(committedAt)}, ${approval}`;
 }
 

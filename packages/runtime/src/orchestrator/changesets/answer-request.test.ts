@@ -166,7 +166,7 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
     for (;;) {
       const id = swarm.questions.pending().find((each) => !known.has(each.id))?.id;
       if (id !== undefined) {
-        await swarm.questions.answer({ id, decision, by: 'ann' });
+        await swarm.questions.answer({ id, decision, by: 'ann', via: 'chat' });
         return id;
       }
       await Bun.sleep(1);
@@ -252,7 +252,7 @@ describe('a changeset', () => {
     expect(untouched()).toEqual({ prompt: 'new\n', inForce: 'new\n' });
     expect(await opened.store.get(changesetId)).toMatchObject({
       state: 'committed',
-      commit: { by: 'ann', digest, addedTools: ['clock'] },
+      commit: { by: 'ann', via: 'chat', digest, addedTools: ['clock'] },
     });
     const line = opened.lines.find(({ event }) => event === 'changeset.committed');
     expect(line).toMatchObject({
@@ -260,7 +260,7 @@ describe('a changeset', () => {
       instance: 'default',
       turnId: 'turn-e1',
       traceId: during.traceId,
-      data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann', baseRef: 'base', newRef: 'new' },
+      data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann', via: 'chat', baseRef: 'base', newRef: 'new' },
     });
     expect(opened.reloader.reports).toMatchObject([
       { message: 'Reloaded: changed Agent/a; 5 kept.', changeset: { id: changesetId, agent: 'a' } },

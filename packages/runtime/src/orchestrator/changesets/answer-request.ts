@@ -13,6 +13,7 @@ import type { ChangesetRequest } from '../../ipc/from-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { nameDoor } from '../../trace/name-answer.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import type { ChangesetOwner } from '../../workspace/changesets/changesets.ts';
 import { UnwritableFile } from '../../workspace/changesets/move-files.ts';
@@ -139,13 +140,14 @@ async function commit(
 function reportCommit({ report }: AnswerDeps, change: AskedChange, { commit: made, edits }: ChangesetRecord): void {
   const { at, changesetId } = change;
   const files = edits.map(({ path }) => path);
-  const by = made?.by === undefined ? 'No approval was needed' : `Approved by ${made.by}`;
+  const by = made?.by === undefined ? 'No approval was needed' : `Approved${nameDoor(made)}`;
   const message = `Agent "${at.agentName}" changed the bundle with changeset ${changesetId}: ${files.join(', ')}. ${by}.`;
   const data = defined({
     changesetId,
     agent: at.agentName,
     files,
     by: made?.by,
+    via: made?.via,
     baseRef: made?.baseRef,
     newRef: made?.newRef,
   });

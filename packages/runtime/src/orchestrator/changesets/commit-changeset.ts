@@ -10,11 +10,12 @@
 import { GoondanError, type ChangesetCommitResult } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { ReloadResult } from '../../control/reload-result.ts';
+import { defined } from '../../json/defined.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import type { ChangesetOwner, Changesets } from '../../workspace/changesets/changesets.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import type { ChangeRoad } from '../reload/reload-swarm.ts';
-import { checkCommit, endOf, type FindApproval, type WantedCommit } from './decide-commit.ts';
+import { type Approval, checkCommit, endOf, type FindApproval, type WantedCommit } from './decide-commit.ts';
 import { type ChangesetSource, type ExaminedChangeset, examineChangeset } from './examine-changeset.ts';
 import { Rejection } from './rejection.ts';
 
@@ -47,8 +48,8 @@ export async function commitChangeset(
   if (ended !== undefined) return { outcome: ended };
   return withTrialFolder(store, async (folder) => {
     const examined = await examineChangeset(deps, currentPlan, changesetId, folder);
-    const { by } = checkCommit(request, examined.toApprove, examined.needsApproval, findApproval);
-    const record = await replace(deps, examined, { by, agent: owner.agent }, road);
+    const approval = checkCommit(request, examined.toApprove, examined.needsApproval, findApproval);
+    const record = await replace(deps, examined, { ...approval, agent: owner.agent }, road);
     const outcome = endOf(record);
     if (outcome === undefined) throw new Error(`Changeset ${changesetId} is still open after its commit.`);
     return { outcome, record };
@@ -84,12 +85,12 @@ function nameBundleFiles(error: unknown, folder: string, bundleFolder: string): 
 async function replace(
   { store, deploy }: CommitDeps,
   { edits, candidate, toApprove }: ExaminedChangeset,
-  { by, agent }: { readonly by: string | undefined; readonly agent: string },
+  { by, via, agent }: Approval & { readonly agent: string },
   road: ChangeRoad,
 ): Promise<ChangesetRecord> {
   const { changesetId, digest } = toApprove;
   const { baseRef, newRef, addedTools } = candidate;
-  const commit = { digest, baseRef, newRef, addedTools, ...(by === undefined ? {} : { by }) };
+  const commit = { digest, baseRef, newRef, addedTools, ...defined({ by, via }) };
   const records: ChangesetRecord[] = [];
   await road.make({
     wanted: checkSwarmPlan(candidate.wanted),

@@ -5,7 +5,7 @@ import type { ExaminationRequest } from '../../config/examination.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangesetToApprove, FileChange } from '../../ipc/changeset-answers.ts';
 import { sha256 } from '../../json/sha256.ts';
-import type { ChangesetRecord, RecordedEdit } from '../../workspace/changesets/changeset-record.ts';
+import type { ChangesetCommit, ChangesetRecord, RecordedEdit } from '../../workspace/changesets/changeset-record.ts';
 import type { ComparedFile } from '../../workspace/changesets/changesets.ts';
 import { LONGEST_ARGUMENTS } from '../questions/asked-question.ts';
 import { Rejection } from './rejection.ts';
@@ -90,7 +90,10 @@ export function checkReadable(files: readonly FileChange[]): void {
 const ROOM_FOR_IDS = 1_000;
 
 /** Finds the approval `id` of a question about exactly `args`. */
-export type FindApproval = (id: string, args: JsonObject) => { readonly by?: string } | undefined;
+export type FindApproval = (id: string, args: JsonObject) => Approval | undefined;
+
+/** The person who approved a changeset, and the door of their answer. */
+export type Approval = Pick<ChangesetCommit, 'by' | 'via'>;
 
 export interface WantedCommit {
   /** The digest that was reviewed. */
@@ -107,7 +110,7 @@ export function checkCommit(
   toApprove: ChangesetToApprove,
   needsApproval: boolean,
   find: FindApproval,
-): { readonly by?: string } {
+): Approval {
   if (toApprove.digest !== digest) {
     throw new Rejection('conflict', 'The changeset was changed after its review. Commit it again.');
   }

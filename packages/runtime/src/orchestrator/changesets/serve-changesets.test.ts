@@ -75,6 +75,7 @@ test.each(['sweep', 'open'] as const)('the end of the swarm waits for a running 
 
 test.each([
   [{ decision: 'denied', by: 'ann', note: 'Too much.' }, 'Denied by ann: Too much.'],
+  [{ decision: 'denied', by: 'ann', via: 'chat' }, 'Denied by ann via chat.'],
   [{ decision: 'denied' }, 'Denied by a person.'],
   [{ decision: 'expired' }, 'Nobody approved it in time.'],
   [{ decision: 'approved', by: 'ann' }, undefined],

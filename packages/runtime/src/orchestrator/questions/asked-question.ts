@@ -7,7 +7,7 @@ import { digestJson } from '../../json/digest-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import { checkPage } from '../../questions/check-page.ts';
 import { questionDigest } from '../../questions/question-digest.ts';
-import type { QuestionRecord } from '../../questions/question-record.ts';
+import type { QuestionAnswer, QuestionRecord } from '../../questions/question-record.ts';
 import { readForm } from '../../questions/read-form.ts';
 import { rootOf } from '../address/root-of.ts';
 
@@ -107,14 +107,15 @@ export function isSameQuestion(record: QuestionRecord, { at, during, frame }: As
   );
 }
 
-/** Returns the person who approved a question of this kind about exactly these arguments; `undefined` if nobody did. */
+/** Returns the person who approved a question of this kind about exactly these arguments, and their door; `undefined` if nobody did. */
 export function approvalOf(
   record: QuestionRecord | undefined,
   kind: QuestionRecord['kind'],
   args: JsonObject,
-): { readonly by?: string } | undefined {
+): Pick<QuestionAnswer, 'by' | 'via'> | undefined {
   if (record?.kind !== kind || record?.answer?.decision !== 'approved') return undefined;
-  return record.digest === digestJson(args) ? defined({ by: record.answer.by }) : undefined;
+  const { by, via } = record.answer;
+  return record.digest === digestJson(args) ? defined({ by, via }) : undefined;
 }
 
 function wrong(problem: string): FrameError {

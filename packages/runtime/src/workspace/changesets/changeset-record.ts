@@ -56,6 +56,8 @@ export interface ChangesetCommit {
   readonly digest: string;
   /** The person who approved the changeset; absent if the policy asks nobody. */
   readonly by?: string;
+  /** The door through which their answer came. */
+  readonly via?: string;
   readonly baseRef: string;
   readonly newRef: string;
   readonly summary: ChangesetSummary;

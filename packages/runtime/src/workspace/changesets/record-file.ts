@@ -143,6 +143,7 @@ const commit: Check<ChangesetCommit> = object({
   at: time,
   digest,
   by: optional(text),
+  via: optional(text),
   baseRef: text,
   newRef: text,
   summary: object({ filesChanged: texts, filesAdded: texts, filesDeleted: texts }),
