@@ -17,6 +17,7 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 import { testInProof } from '../samples.ts';
+import { rule } from '../../packages/base/src/extensions/approval/testing/rule.ts';
 import { openQuestions } from '@goondan/runtime/internal';
 import { samples } from '../samples.ts';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
@@ -393,6 +394,29 @@ describe('in between', () => {
     expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe('Put a book: ');
     expect(runs()).toHaveLength(1);
   });
+
+  test.each([undefined, 'agent'] as const)(
+    'N-04 the swarm is stopped while a tool that must not run again waits: the call ends, and the turn continues later (isolation %s)',
+    async (isolation) => {
+      const config = { rules: [rule('shelf__ask', 'allow')] };
+      const choice = { config, policy: { shutdown: { gracePeriodSeconds: 600 } }, ...(isolation && { isolation }) };
+      const stopped = await start(choice);
+      await stopped.deliver({ id: 'e1', input: 'ask' });
+      const [question] = await asked(stopped);
+      expect(question).toMatchObject({ kind: 'form', reason: 'Which shelf?' });
+      await stopped.stop();
+
+      const stored = await openQuestions({ ...place(), swarm: 'approval' });
+      expect(await stored.questions()).toEqual([]);
+      await stored.close();
+      const control = await start(choice);
+      expect(textOfEnd(await control.ask({ id: 'e1' }))).toBe(
+        'Put E_INTERRUPTED: The agent was stopped while this call of "shelf__ask" waited for a person, so the call was ended before anybody answered.',
+      );
+      expect(await control.questions()).toEqual([]);
+      expect(runs()).toHaveLength(1);
+    },
+  );
 
   testInProof('its process is replaced: the question stays', async () => {
     const control = await start();

@@ -11,20 +11,23 @@ const base = join(import.meta.dir, '../../packages/base');
 export interface PlanChoice {
   readonly config?: JsonObject;
   readonly policy?: SwarmPolicy;
+  readonly isolation?: 'agent';
   readonly secrets?: readonly string[];
   /** The extensions of the boss, as file names in `test/swarm/bundle`. */
   readonly extensions?: readonly string[];
 }
 
 export function planIn(folder: string, choice: PlanChoice = {}): StartSwarmOptions {
-  const { config = {}, policy = {}, secrets = [], extensions = [] } = choice;
+  const { config = {}, policy = {}, secrets = [], extensions = [], isolation } = choice;
   const put = { tool: 'shelf__put', args: { what: '{{what}}' } };
   const keeper = agent(folder, 'keeper', config, [
     { when: '^twice (?<what>.+)', calls: [put, put] },
     { when: '^put (?<what>.+)', call: put },
+    { when: '^ask', call: { tool: 'shelf__ask' } },
     { when: '^look', call: { tool: 'shelf__look' } },
     { afterTool: 'shelf__look', say: 'It is {{result.shelf}}.' },
     { afterTool: 'shelf__put', say: 'Put {{result.put}}{{result.error.code}}: {{result.error.message}}' },
+    { afterTool: 'shelf__ask', say: 'Put {{result.put}}{{result.error.code}}: {{result.error.message}}' },
     { say: 'You said: {{input}}' },
   ]);
   const boss = agent(folder, 'boss', { rules: [rule('agents__*', 'allow')] }, [
@@ -37,7 +40,7 @@ export function planIn(folder: string, choice: PlanChoice = {}): StartSwarmOptio
     stateRoot: join(folder, 'state'),
     entryAgent: 'keeper',
     agents: [
-      { ...keeper, secrets },
+      { ...keeper, secrets, ...(isolation && { isolation }) },
       { ...boss, extensions: [...(boss.extensions ?? []), ...extensions.map(foreign)] },
     ],
     // A spare would cost each swarm the start of a process that nobody uses.
@@ -48,6 +51,7 @@ export function planIn(folder: string, choice: PlanChoice = {}): StartSwarmOptio
 function agent(folder: string, agentName: string, config: JsonObject, script: JsonObject[]): DeclaredAgent {
   const exported = [
     { name: 'put', description: 'Puts something on the shelf.' },
+    { name: 'ask', description: 'Asks a person for the shelf.' },
     { name: 'look', description: 'Looks at the shelf.', effects: 'none' as const },
   ];
   return {

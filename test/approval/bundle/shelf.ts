@@ -8,4 +8,11 @@ const put: ToolHandler = ({ workdir, toolCallId }, input) => {
   return { put: input['what'] ?? null };
 };
 
-export const handlers: Record<string, ToolHandler> = { put, look: () => ({ shelf: 'full' }) };
+const ask: ToolHandler = async (ctx, input) => {
+  await put(ctx, input);
+  const form = { type: 'object', properties: { shelf: { type: 'string' } }, required: ['shelf'] };
+  const { content } = await ctx.person.ask({ reason: 'Which shelf?', form });
+  return { put: content?.['shelf'] ?? null };
+};
+
+export const handlers: Record<string, ToolHandler> = { put, ask, look: () => ({ shelf: 'full' }) };

@@ -18,6 +18,8 @@ export interface BoundedRun {
   /** True after an abort and after the deadline. */
   readonly isOver: boolean;
   readonly deadline: OwnTimeTimer;
+  /** Ends the run with this reason, as an abort does. */
+  giveUp(reason: unknown): void;
 }
 
 /**

@@ -143,9 +143,10 @@ export const checkToAgent = oneByField('type', {
   ping: () => ({ n: count }),
   /**
    * Asks the process to finish the running turn, clean up and send `drained`, all within `graceMs`. The cleanup may
-   * take `cleanUpMs`; when absent, the rest of the grace.
+   * take `cleanUpMs`; when absent, the rest of the grace. Tool calls that wait for a person and must not be repeated are
+   * ended, unless the drain is unhurried: then the process waits for the person, or for another drain.
    */
-  drain: () => ({ graceMs: count, cleanUpMs: optional(count) }),
+  drain: () => ({ graceMs: count, cleanUpMs: optional(count), isUnhurried: optional(flag) }),
 });
 
 export type ToAgent = ReturnType<typeof checkToAgent>;

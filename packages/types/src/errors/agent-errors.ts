@@ -92,7 +92,7 @@ export const agentErrors = {
   E_INTERRUPTED: {
     forPrograms: true,
     meaning:
-      'The agent crashed during this tool call. The call may or may not have taken effect, so it was not repeated.',
+      'The agent crashed during this tool call, or was stopped while the call waited for a person. The call may or may not have taken effect, so it was not repeated.',
     suggestion:
       'Check the outcome, then call again if needed. For a tool of your own, declare `idempotent: true` if repeating is safe, or `effects: none` if it changes nothing; the server of an MCP tool declares `idempotentHint`.',
   },

@@ -199,6 +199,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       await journal.close();
       return isLeft ? 'left' : 'closed';
     },
+    /** Ends the calls that wait for a person and must not be repeated, because the process is to end soon. */
+    endWaits: () => agent.parts.activity.endWaits(),
     /** Releases the conversation after its turn was lost. Rejects if the conversation cannot be released. */
     async abandon() {
       isAbandoned = true;

@@ -49,6 +49,8 @@ export interface RunningConversation {
   abandon(): Promise<void>;
 }
 
+type Drain = Extract<ToAgent, { readonly type: 'drain' }>;
+
 class AgentProcess implements RunningConversation {
   readonly #log: ProcessLog;
   #phase: 'waiting' | 'starting' | 'open' | 'ending' = 'waiting';
@@ -97,7 +99,7 @@ class AgentProcess implements RunningConversation {
       case 'start':
         return this.#begin(message.plan);
       case 'drain':
-        return void this.#drain(message.graceMs, message.cleanUpMs);
+        return void this.#drain(message.graceMs, message);
       case 'store.ended':
         // The store hears its answers itself, because the start and the last writes wait for them.
         return;
@@ -205,8 +207,12 @@ class AgentProcess implements RunningConversation {
     void this.#end(1);
   }
 
-  /** Finishes the running turn, cleans up, reports the end and exits. A second call does nothing. */
-  async #drain(graceMs: number, cleanUpMs?: number): Promise<void> {
+  /**
+   * Finishes the running turn, cleans up, reports the end and exits. Calls that wait for a person are ended, unless the drain
+   * is unhurried. A second drain does nothing else.
+   */
+  async #drain(graceMs: number, { cleanUpMs, isUnhurried }: Omit<Drain, 'type' | 'graceMs'> = {}): Promise<void> {
+    if (isUnhurried !== true) void this.#started.then(() => this.#instance?.endWaits());
     if (this.#isDraining || this.#hasEnded()) return;
     this.#isDraining = true;
     const { clock } = this.host;

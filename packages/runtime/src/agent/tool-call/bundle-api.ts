@@ -15,24 +15,15 @@ import {
 } from '@goondan/types';
 import type { ChangesetReview } from '../../ipc/changeset-answers.ts';
 import { defined } from '../../json/defined.ts';
-import type { OwnTimeTimer } from '../own-time-timer.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { askPerson, type PersonAnswer } from './ask-person.ts';
+import { type HandlerRun, waitInHandler } from './handler-run.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
-
-/** The running handler of a tool call. */
-export interface HandlerRun {
-  readonly call: RunningToolCall;
-  /** True if the handler may run again, so that its process may leave the turn while a person is asked. */
-  readonly mayRepeat: boolean;
-  readonly signal: AbortSignal;
-  readonly deadline: OwnTimeTimer;
-}
 
 export function bundleApi(turn: RunningTurn, run: HandlerRun): BundleApi {
   const { changesets } = turn.agent;
   // Aborts also when the call is over, because a handler may return without waiting for its requests.
-  const signal = () => AbortSignal.any([run.signal, run.call.approvals.signal]);
+  const signal = () => AbortSignal.any([run.bounds.signal, run.call.approvals.signal]);
   return {
     open: async () => changesets.ask({ kind: 'open' }, signal()),
     async read(changesetId, path) {
@@ -55,13 +46,13 @@ export function bundleApi(turn: RunningTurn, run: HandlerRun): BundleApi {
     async commit(changesetId) {
       checkId(changesetId);
       // Checks, trials and people have limits of their own, so the tool's deadline is paused.
-      run.deadline.pause();
+      run.bounds.deadline.pause();
       try {
         const outcome = await commit(turn, run, changesetId, signal());
         tellOutcome(turn, run.call, outcome);
         return outcome;
       } finally {
-        run.deadline.resume();
+        run.bounds.deadline.resume();
       }
     },
   };
@@ -92,24 +83,22 @@ async function commit(
 
 function askAbout(
   turn: RunningTurn,
-  { call, mayRepeat }: HandlerRun,
+  run: HandlerRun,
   { toApprove, expiresInMs }: ChangesetReview,
   signal: AbortSignal,
 ): Promise<PersonAnswer> {
-  const { activity, address } = turn.agent;
+  const { call } = run;
+  const { agentName } = turn.agent.address;
   const count = toApprove.files.length;
   return askPerson(turn, call, {
     key: turn.effects.nextKey(`${call.key}/change`, 'approval'),
     kind: 'change',
     // Safe: a diff is JSON.
     args: toApprove as unknown as JsonObject,
-    reason: `Agent ${address.agentName} wants to change ${count} ${count === 1 ? 'file' : 'files'} of its bundle.`,
+    reason: `Agent ${agentName} wants to change ${count} ${count === 1 ? 'file' : 'files'} of its bundle.`,
     expiresInMs,
     signal,
-    resting: (wait) => {
-      const rest = () => activity.question(wait);
-      return mayRepeat ? activity.aside(rest) : rest();
-    },
+    resting: (wait) => waitInHandler(turn, run, wait),
   });
 }
 

@@ -15,11 +15,11 @@ import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { type Asker, agentsApi } from '../agents-api/agents-api.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { bundleApi } from './bundle-api.ts';
+import { waitForNextProcess } from './handler-run.ts';
 import { personApi } from './person-api.ts';
 import { errorResult, logFailedCall } from './error-result.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { OwnTimeTimer } from '../own-time-timer.ts';
 import { type BoundedRun, withDeadline } from '../with-deadline.ts';
 import { checkToolCall } from './check-tool-call.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
@@ -35,7 +35,8 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     const { tool, input } = await checkToolCall(turn.agent.tools, call, turn.demand?.finish);
     call.approvals.check(input);
     if (turn.effects.isInterrupted(key) && !mayRepeat(tool)) throw interrupted(toolName);
-    return await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
+    const result = await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
+    return call.thrown !== undefined && call.thrown === call.stopped ? await waitForNextProcess(turn) : result;
   } catch (error) {
     return errorResult(turn.agent, call, error, 'E_TOOL_FAILED');
   }
@@ -108,15 +109,14 @@ function toolContext(turn: RunningTurn, call: RunningToolCall, tool: RegisteredT
     },
     get agents() {
       const asker = { scope, spanIds, isPatient: tool.isPatient };
-      return (agents ??= agentsOf(turn, asker, tool.idempotent, run.deadline));
+      return (agents ??= agentsOf(turn, asker, tool.idempotent, run));
     },
     ...(message === undefined ? {} : { message }),
     get person() {
-      const own = { call, mayRepeat: mayRepeat(tool), signal: run.signal, deadline: run.deadline };
-      return personApi(turn, own, tool.extension);
+      return personApi(turn, { call, mayRepeat: mayRepeat(tool), bounds: run }, tool.extension);
     },
     get bundle() {
-      return bundleApi(turn, { call, mayRepeat: tool.idempotent, signal: run.signal, deadline: run.deadline });
+      return bundleApi(turn, { call, mayRepeat: tool.idempotent, bounds: run });
     },
     get traceparent() {
       return spanIds.traceparent(event.isSampled);
@@ -128,17 +128,17 @@ function toolContext(turn: RunningTurn, call: RunningToolCall, tool: RegisteredT
  * Returns `ctx.agents` for a handler. A request has its own deadline, so the tool's deadline is paused while the tool
  * waits for the answer.
  */
-function agentsOf(turn: RunningTurn, asker: Asker, idempotent: boolean, deadline: OwnTimeTimer): AgentsApi {
+function agentsOf(turn: RunningTurn, asker: Asker, idempotent: boolean, run: BoundedRun): AgentsApi {
   const agents = agentsApi(turn, asker);
   const { activity } = turn.agent;
   return {
     ...agents,
     async request(params) {
-      deadline.pause();
+      run.deadline.pause();
       try {
-        return await (idempotent ? activity.aside(() => agents.request(params)) : agents.request(params));
+        return await (idempotent ? activity.aside(run, () => agents.request(params)) : agents.request(params));
       } finally {
-        deadline.resume();
+        run.deadline.resume();
       }
     },
   };

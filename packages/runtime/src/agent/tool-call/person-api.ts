@@ -7,7 +7,7 @@ import { readForm } from '../../questions/read-form.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { checkRequest } from './ask-for-approval.ts';
 import { askPerson, type PersonQuestion } from './ask-person.ts';
-import type { HandlerRun } from './bundle-api.ts';
+import { type HandlerRun, waitInHandler } from './handler-run.ts';
 
 const LONGEST_SERVER = 200;
 
@@ -25,38 +25,29 @@ export function personApi(turn: RunningTurn, run: HandlerRun, extension: string 
 
 async function ask(
   turn: RunningTurn,
-  { call, mayRepeat, signal, deadline }: HandlerRun,
+  run: HandlerRun,
   extension: string | undefined,
   request: PersonRequest,
 ): Promise<PersonReply> {
+  const { call, bounds } = run;
   // First, so that questions are numbered in order.
   const key = turn.effects.nextKey(`${call.key}/person`, 'approval');
   const subject = readSubject(request);
   const asking = readAsking(extension, request.server);
   const withdrawn = request.signal === undefined ? [] : [request.signal];
-  const { activity, approver } = turn.agent;
-  // People have limits of their own, so the tool's deadline is paused.
-  deadline.pause();
-  try {
-    const { id, outcome } = await askPerson(turn, call, {
-      key,
-      ...subject,
-      ...asking,
-      args: {},
-      // Aborts also when the call is over, because a handler may return without waiting for its questions.
-      signal: AbortSignal.any([signal, call.approvals.signal, ...withdrawn]),
-      resting: (wait) => {
-        const rest = () => activity.question(wait);
-        return mayRepeat ? activity.aside(rest) : rest();
-      },
-    });
-    // The answer is durable in the log, so the approver may delete it.
-    if (id !== undefined) approver.taken(id);
-    const { decision, content, by, via, note } = outcome;
-    return { outcome: words[decision], ...defined({ content, by, via, note }) };
-  } finally {
-    deadline.resume();
-  }
+  const { id, outcome } = await askPerson(turn, call, {
+    key,
+    ...subject,
+    ...asking,
+    args: {},
+    // Aborts also when the call is over, because a handler may return without waiting for its questions.
+    signal: AbortSignal.any([bounds.signal, call.approvals.signal, ...withdrawn]),
+    resting: (wait) => waitInHandler(turn, run, wait),
+  });
+  // The answer is durable in the log, so the approver may delete it.
+  if (id !== undefined) turn.agent.approver.taken(id);
+  const { decision, content, by, via, note } = outcome;
+  return { outcome: words[decision], ...defined({ content, by, via, note }) };
 }
 
 const words = { approved: 'answered', denied: 'declined', expired: 'expired' } as const;

@@ -1,5 +1,5 @@
 /** One tool call: the request, and its state on the way through the toolCall chain. */
-import type { JsonObject, JsonValue, Message, ToolCaller, ToolCallResult } from '@goondan/types';
+import type { GoondanError, JsonObject, JsonValue, Message, ToolCaller, ToolCallResult } from '@goondan/types';
 import type { ChainSpan, WatchedLayer } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { RunningStep } from '../turn-state/running-turn.ts';
@@ -40,6 +40,8 @@ export interface RunningToolCall extends ToolCallAsk {
   args: JsonObject;
   /** The error that the handler threw. */
   thrown?: unknown;
+  /** The error that ended the call, because its process stops while the call waits for a person. */
+  stopped?: GoondanError;
   /** Runs a call that a layer of this call makes. */
   runInside(ask: ToolCallAsk): Promise<ToolCallResult>;
   /** Returns a short form of the input for watchers, with secrets masked. */

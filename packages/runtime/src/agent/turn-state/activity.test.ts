@@ -38,7 +38,7 @@ describe('a turn can be left', () => {
   test('when it is held, and its only effect is a repeatable request to another agent', async () => {
     const { activity, left } = open();
     const request = pending();
-    void activity.effect(() => activity.aside(request.wait));
+    void activity.effect(() => activity.aside({}, request.wait));
     await settle();
     expect(left).toEqual([]);
     activity.hold(true);

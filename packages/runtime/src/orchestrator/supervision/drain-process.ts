@@ -1,4 +1,5 @@
 /** Asks a process to end, and kills it if it does not. */
+import { defined } from '../../json/defined.ts';
 import type { Afterwards, InstanceInput, InstanceState, Phase } from './instance-state.ts';
 import {
   after,
@@ -43,6 +44,8 @@ export function drain(
 export interface Grace {
   readonly graceMs: number;
   readonly cleanUpMs?: number | undefined;
+  /** True if the process may wait for people, even if that takes days. */
+  readonly isUnhurried?: true;
 }
 
 /**
@@ -50,7 +53,9 @@ export interface Grace {
  * the process finishes its turn first.
  */
 export function leaveUnhurried(state: InstanceState, moment: Moment): InstanceStep {
-  return state.phase.name === 'busy' ? leave(state, { graceMs: UNHURRIED_MS }, 'serve', moment) : stay(state);
+  return state.phase.name === 'busy'
+    ? leave(state, { graceMs: UNHURRIED_MS, isUnhurried: true }, 'serve', moment)
+    : stay(state);
 }
 
 /** 20 days: close to the longest timer, but leaves room for the time that the process itself adds. */
@@ -59,7 +64,7 @@ const UNHURRIED_MS = 1_728_000_000;
 /** Asks the process to end. */
 export function leave(
   state: InstanceState,
-  { graceMs, cleanUpMs }: Grace,
+  { graceMs, cleanUpMs, isUnhurried }: Grace,
   afterwards: Afterwards,
   { now }: Moment,
 ): InstanceStep {
@@ -76,7 +81,7 @@ export function leave(
     state: enter(state, { name: 'draining', deadline, ...leaving }),
     actions: [
       ...clearTimerOf(phase),
-      { type: 'process.drain', process: state.spawned, graceMs, ...(cleanUpMs === undefined ? {} : { cleanUpMs }) },
+      { type: 'process.drain', process: state.spawned, graceMs, ...defined({ cleanUpMs, isUnhurried }) },
       setTimer('grace', deadline),
     ],
   };

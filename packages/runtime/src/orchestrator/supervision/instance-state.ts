@@ -182,7 +182,14 @@ export type InstanceAction =
   /** The instance has no process and is not waiting for one. */
   | { readonly type: 'slot.release' }
   | { readonly type: 'process.spawn'; readonly process: number }
-  | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number; readonly cleanUpMs?: number }
+  | {
+      readonly type: 'process.drain';
+      readonly process: number;
+      readonly graceMs: number;
+      readonly cleanUpMs?: number;
+      /** True if the process may wait for people, even if that takes days. */
+      readonly isUnhurried?: true;
+    }
   /** Send SIGKILL to the whole process group. */
   | { readonly type: 'process.kill'; readonly process: number }
   /**

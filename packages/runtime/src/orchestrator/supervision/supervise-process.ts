@@ -17,7 +17,7 @@ import { answerPing, beat, firstHeartbeat } from './heartbeat.ts';
 export type Upkeep =
   | { readonly type: 'start'; readonly plan: JsonObject }
   | { readonly type: 'ping'; readonly n: number }
-  | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number };
+  | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number; readonly isUnhurried?: true };
 
 export interface Pong {
   readonly type: 'pong';

@@ -4,6 +4,7 @@
  * work and messages.
  */
 import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import { NamedTimers } from './named-timers.ts';
@@ -89,9 +90,14 @@ export abstract class SupervisedProcess<Down, Up> {
       case 'process.spawn':
         return this.#spawn(action.process);
       case 'process.drain': {
-        const { graceMs, cleanUpMs } = action;
+        const { graceMs, cleanUpMs, isUnhurried } = action;
         const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs: Math.round(cleanUpMs) };
-        return this.#process?.say({ type: 'drain', graceMs: Math.round(graceMs), ...cleanUp });
+        return this.#process?.say({
+          type: 'drain',
+          graceMs: Math.round(graceMs),
+          ...cleanUp,
+          ...defined({ isUnhurried }),
+        });
       }
       case 'process.kill':
         return this.kill();
