@@ -46,9 +46,9 @@ export class Halting {
   }
 }
 
-/** Returns false for a tool's requests to other agents, because a replay does not run the tool. */
+/** Returns false for a tool's requests to other agents and to people, because a replay does not run the tool. */
 function isAskedByLayers({ kind, by }: EffectRecord): boolean {
-  return kind !== 'agent' || by !== undefined;
+  return (kind !== 'agent' && kind !== 'approval') || by !== undefined;
 }
 
 /** Leaves out keys of requests made by a tool whose own call had not ended. */
