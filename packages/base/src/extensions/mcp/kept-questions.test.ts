@@ -42,6 +42,15 @@ test.each([
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
 });
 
+test('N-04 the reason of a person who declined reaches the keeper', async () => {
+  const sent: JsonObject[] = [];
+  const declined = { action: 'decline', note: 'not today' } as const;
+  const send = (frame: JsonObject) => sent.push(frame) > 0;
+  await new KeptQuestions().answer(7, { number: 1, ...question }, async () => declined, send);
+  expect(sent).toEqual([{ answer: 1, value: { ...declined } }]);
+  expect(readAnswer(sent[0]?.value)).toEqual(declined);
+});
+
 test.each([undefined, null, 'accept', {}, { action: 'maybe' }])('N-04 %j of a caller is no answer', (value) => {
   expect(readAnswer(value as never)).toEqual({ action: 'cancel' });
 });

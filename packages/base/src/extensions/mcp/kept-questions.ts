@@ -25,8 +25,7 @@ export class KeptQuestions {
       const question = readQuestion(asked);
       if (question === undefined || onQuestion === undefined)
         throw new McpFailure('question', 'it asked a person outside of a call.');
-      const { action, content } = await onQuestion(question, controller.signal);
-      send({ answer: number, value: content === undefined ? { action } : { action, content } });
+      send({ answer: number, value: { ...(await onQuestion(question, controller.signal)) } });
     } catch (error) {
       send({ answer: number, failed: describeFailure(error) });
     } finally {

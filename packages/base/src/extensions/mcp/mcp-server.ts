@@ -31,7 +31,7 @@ import { ServerHealth } from './server-health.ts';
 import { readSeen, toState } from './tool-memory.ts';
 import { ToolNames } from './tool-names.ts';
 import { ToolOffer } from './tool-offer.ts';
-import { textOf, toOutput } from './tool-result.ts';
+import { textOf, toOutput, withNotes } from './tool-result.ts';
 
 export interface ServerDeps {
   readonly clock: Clock;
@@ -219,12 +219,14 @@ export class McpServer {
     const { signal, traceparent, person } = ctx;
     const { timeouts, maxResultCharacters } = this.settings;
     const { logger } = this.api;
+    /** The reasons of people who declined a question of this call. The protocol does not pass them to the server. */
+    const notes: string[] = [];
     const options = {
       timeoutMs: timeouts.callMs,
       signal,
       ...(traceparent === undefined ? {} : { traceparent }),
       onProgress: (said: string) => logger.debug(`mcp.progress: ${tool.name}: ${cleanText(said, 200)}`),
-      onQuestion: answerQuestions(this.name, person),
+      onQuestion: answerQuestions(this.name, person, (note) => notes.push(note)),
     };
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
     const ask = () =>
@@ -236,11 +238,12 @@ export class McpServer {
         },
         { signal, mayRepeat: readOnlyHint === true || idempotentHint === true },
       );
-    const reply = await ask().catch(async (error: unknown) => {
+    const answer = await ask().catch(async (error: unknown) => {
       // The server has done nothing, so the call may be repeated after the sign-in.
       if (!(await this.#signIn(error, ctx))) throw error;
       return ask();
     });
+    const reply = withNotes(answer, notes);
     if (reply.isError === true) {
       throw new GoondanError('E_MCP_TOOL', textOf(reply) || `"${tool.name}" of MCP server "${this.name}" failed.`);
     }

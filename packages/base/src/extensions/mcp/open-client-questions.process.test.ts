@@ -97,7 +97,8 @@ describe.each(Object.entries(servers))('%s', (name, start) => {
     const { said: without } = await call(client, 'ask', { label: 'x' }, async () => accept({}));
     expect(JSON.parse(without)).toEqual({ label: 'x', one: { action: 'accept', content: {} } });
     for (const action of ['decline', 'cancel'] as const) {
-      const { said: answer } = await call(client, 'ask', { label: 'x' }, async () => ({ action }));
+      // The server does not get the reason.
+      const { said: answer } = await call(client, 'ask', { label: 'x' }, async () => ({ action, note: 'no' }));
       expect(JSON.parse(answer)).toEqual({ label: 'x', one: { action } });
     }
     const both = await call(client, 'twice', {}, async ({ message }) => accept({ branch: message }));
@@ -158,8 +159,9 @@ describe.each(Object.entries(servers))('%s', (name, start) => {
     const { asked, said } = await call(client, 'needs-page', {}, async () => accept());
     expect(asked).toEqual([{ mode: 'url', message: 'Connect.', url: 'https://example.com/connect' }]);
     expect(said).toBe('"it worked"');
-    const declined = call(client, 'needs-page', {}, async () => ({ action: 'decline' }));
-    expect(declined).rejects.toMatchObject({ kind: 'declined' });
+    const declined = call(client, 'needs-page', {}, async () => ({ action: 'decline', note: 'Not on Friday.' }));
+    const message = 'a person declined to open the page that the call needs, and said: Not on Friday.';
+    expect(declined).rejects.toMatchObject({ kind: 'declined', message });
     await declined.catch(() => undefined);
   });
 

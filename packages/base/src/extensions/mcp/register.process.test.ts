@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
-import { extension, scriptedAgent, type ScriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import {
+  extension,
+  fakeApprover,
+  scriptedAgent,
+  type ScriptedAgent,
+  type ScriptedAgentOptions,
+} from '@goondan/runtime/testing';
 import { testInProof } from '../../../../../test/samples.ts';
 import { register } from './register.ts';
 import { isAlive, ServerPlace, toolOf, until } from './testing/server-place.ts';
@@ -16,7 +23,7 @@ afterEach(async () => {
   place[Symbol.dispose]();
 });
 
-const callable = ['look', 'fail', 'refuse', 'hang', 'die', 'change', 'grandchild', 'environment'];
+const callable = ['look', 'twice', 'fail', 'refuse', 'hang', 'die', 'change', 'grandchild', 'environment'];
 const script = [
   ...callable.map((tool) => ({ when: `^call ${tool}$`, call: { tool: `files__${tool}`, args: {} } })),
   { say: 'ok' },
@@ -60,6 +67,15 @@ describe('the tools of a server', () => {
     expect(await call('look')).toMatch(/^look \d+ \{\}$/);
     expect(offered()).toEqual(['files__look']);
     expect(logged('starting')[0]?.message).toContain('file-server.ts');
+  });
+
+  test('N-04 have the reason of a person who declined in their result', async () => {
+    const command = [process.execPath, join(import.meta.dir, 'testing/asking-server.ts')];
+    const approver = fakeApprover(() => ({ decision: 'denied', by: 'ann', note: 'not today' }));
+    await start({ transport: { type: 'stdio', command } }, { approver });
+    const said = await call('twice');
+    expect(said.match(/and said: not today/g)).toHaveLength(2);
+    expect(said).toContain('"one":{"action":"decline"}');
   });
 
   test('keep their order, and are those that match', async () => {

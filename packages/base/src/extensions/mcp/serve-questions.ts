@@ -82,10 +82,11 @@ export class ServedQuestions {
     for (const page of Array.isArray(pages) ? pages : []) {
       const question = readQuestion(page);
       if (question?.mode !== 'url') throw new McpFailure('question', 'it demands a page, and does not name it.');
-      const { action } = await this.#ask(call, question, idOf(page), never);
+      const { action, note } = await this.#ask(call, question, idOf(page), never);
       if (action === 'accept') continue;
       const problem = action === 'decline' ? 'a person declined to open' : 'nobody opened';
-      throw new McpFailure('declined', `${problem} the page that the call needs.`);
+      const reason = note === undefined ? '.' : `, and said: ${note}`;
+      throw new McpFailure('declined', `${problem} the page that the call needs${reason}`);
     }
   }
 

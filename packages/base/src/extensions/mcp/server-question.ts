@@ -13,6 +13,8 @@ export interface ServerAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   /** The filled form. */
   readonly content?: JsonObject;
+  /** The reason of a person who declined, for the agent. The server does not get it. */
+  readonly note?: string;
 }
 
 /**
@@ -33,8 +35,8 @@ export function readQuestion(value: unknown): ServerQuestion | undefined {
 
 /** Checks the shape of an answer. Anything else counts as no answer. */
 export function readAnswer(value: JsonValue | undefined): ServerAnswer {
-  const { action, content } = isObject(value) ? value : {};
-  if (action === 'decline') return { action };
+  const { action, content, note } = isObject(value) ? value : {};
+  if (action === 'decline') return typeof note === 'string' ? { action, note } : { action };
   if (action !== 'accept') return { action: 'cancel' };
   return isObject(content) ? { action, content } : { action };
 }

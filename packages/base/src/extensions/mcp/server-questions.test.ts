@@ -31,7 +31,11 @@ describe('a question of a server', () => {
       { action: 'accept', content: { branch: 'main' } },
     ],
     [{ outcome: 'answered' }, { action: 'accept' }],
-    [{ outcome: 'declined', note: 'no' }, { action: 'decline' }],
+    [{ outcome: 'declined' }, { action: 'decline' }],
+    [
+      { outcome: 'declined', note: 'no' },
+      { action: 'decline', note: 'no' },
+    ],
     [{ outcome: 'expired' }, { action: 'cancel' }],
   ] as const)('N-01 answers %j with %j', async (reply, expected) => {
     const { asked, answer } = call(() => reply);

@@ -16,10 +16,18 @@ export const MOST_QUESTIONS = 10;
 /** The maximum length of the words for the person. */
 const LONGEST_MESSAGE = 999;
 
-/** Returns the function that answers the questions of one call. */
-export function answerQuestions(server: string, person: PersonApi): AnswerQuestion {
+/** Returns the function that answers the questions of one call. `onDeclined`: called with the reason of a person who declined. */
+export function answerQuestions(
+  server: string,
+  person: PersonApi,
+  onDeclined: (note: string) => void = () => undefined,
+): AnswerQuestion {
   const questions = new ServerQuestions(server, person);
-  return (question, signal) => questions.answer(question, signal);
+  return async (question, signal) => {
+    const answer = await questions.answer(question, signal);
+    if (answer.note !== undefined) onDeclined(answer.note);
+    return answer;
+  };
 }
 
 class ServerQuestions {
@@ -70,8 +78,8 @@ function toRequest(question: ServerQuestion): PageOrForm {
   return { reason, form: cleanForm(question.requestedSchema) };
 }
 
-function toAnswer({ outcome, content }: PersonReply): ServerAnswer {
-  if (outcome === 'declined') return { action: 'decline' };
+function toAnswer({ outcome, content, note }: PersonReply): ServerAnswer {
+  if (outcome === 'declined') return note === undefined ? { action: 'decline' } : { action: 'decline', note };
   if (outcome === 'expired') return { action: 'cancel' };
   return content === undefined ? { action: 'accept' } : { action: 'accept', content };
 }

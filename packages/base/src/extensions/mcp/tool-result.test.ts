@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { textOf, toOutput } from './tool-result.ts';
+import { textOf, toOutput, withNotes } from './tool-result.ts';
 
 const text = (value: string) => ({ type: 'text', text: value });
 const png = { type: 'image', mimeType: 'image/png', data: Buffer.from('12345').toString('base64') };
@@ -58,6 +58,18 @@ test.each([
   ],
 ])('the model reads: %s', (_what, reply, expected) => {
   expect(toOutput(reply, 1_000)).toEqual(expected);
+});
+
+test('N-04 the model reads the reasons of people who declined, and the answer', () => {
+  const said = 'A person declined a question of the server, and said: not today';
+  const read = (reply: Parameters<typeof toOutput>[0]) => toOutput(withNotes(reply, ['not today']), 1_000);
+  expect(read({ content: [text('a')] })).toBe(`${said}\na`);
+  expect(read({ content: [text('{"a":1}')], structuredContent: { a: 1 } })).toBe(`${said}\n{"a":1}`);
+  expect(read({ content: [png], structuredContent: [1] })).toMatchObject({
+    value: [text(said), { type: 'image' }, text('[1]')],
+  });
+  const reply = { content: [text('a')], structuredContent: { a: 1 } };
+  expect(withNotes(reply, [])).toBe(reply);
 });
 
 test('a long answer is cut, with the number of missing characters', () => {

@@ -22,6 +22,24 @@ export function toOutput({ content, structuredContent }: ToolReply, longest: num
     : { content: blocks, structured: budget.cutJson(structuredContent) };
 }
 
+/**
+ * Adds the reasons of people who declined to an answer: first, because a long answer is cut. Structured content becomes text, so
+ * that both are shown.
+ */
+export function withNotes(reply: ToolReply, notes: readonly string[]): ToolReply {
+  if (notes.length === 0) return reply;
+  const { content, structuredContent, ...rest } = reply;
+  const said =
+    structuredContent === undefined
+      ? content
+      : [...content.filter(({ type }) => type !== 'text'), { type: 'text', text: JSON.stringify(structuredContent) }];
+  const more = notes.map((note) => ({
+    type: 'text',
+    text: `A person declined a question of the server, and said: ${note}`,
+  }));
+  return { ...rest, content: [...more, ...said] };
+}
+
 function toFiles(content: readonly ContentBlock[], structured: JsonValue | undefined, budget: Budget): JsonValue {
   const parts = content.map((block): InputPart => {
     const file = toFile(block);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import type { PersonApi, ToolContext } from '@goondan/types';
+import type { PersonApi, PersonReply, PersonRequest, ToolContext } from '@goondan/types';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { ServerPlace } from '../testing/server-place.ts';
 import { targetOf } from '../testing/sign-in-as-person.ts';
@@ -37,4 +37,47 @@ test('N-01 calls wait for one sign-in; if the call that asked is cancelled, anot
   expect(await second).toBe(true);
   expect(asked).toEqual(['first', 'second']);
   await server.stop();
+});
+
+/** Lets a person sign in during a call. `reply`: the answers of the person, one after the other. */
+async function askedFor(reply: (times: number, url: string) => Promise<PersonReply>) {
+  using place = new ServerPlace();
+  const server = new GuardedServer();
+  const target = await targetOf({
+    ...{ url: server.url, bundleFolder: place.folder },
+    stateRoot: join(place.folder, 'state'),
+  });
+  const asked: PersonRequest[] = [];
+  const person: PersonApi = { ask: (request) => reply(asked.push(request), request.url ?? '') };
+  const { signal } = new AbortController();
+  // The cast is safe: only these fields are read.
+  const signedIn = signInDuringCalls('server')('It has expired.', target, { person, signal } as ToolContext);
+  const end = await signedIn.catch((error: unknown) => error);
+  await server.stop();
+  return { asked, end };
+}
+
+test('N-04 a person who says yes before the sign-in has arrived is asked again, and told how to finish', async () => {
+  const { asked, end } = await askedFor(async (times, url) => {
+    if (times === 1) return { outcome: 'answered' };
+    await fetch(url);
+    return new Promise(() => undefined);
+  });
+  expect(end).toBe(true);
+  expect(asked.map(({ reason }) => reason)).toEqual(['It has expired.', expect.stringContaining('Sign in there')]);
+  expect(asked[1]).toMatchObject({
+    url: asked[0]?.url ?? '',
+    reason: expect.stringContaining('`gdn mcp login server`'),
+  });
+  expect(asked[1]?.signal?.aborted).toBe(true);
+});
+
+test('N-04 the reason of a person who declines to sign in is in the error', async () => {
+  const declined = { outcome: 'declined', by: 'ann', note: 'not with my account' } as const;
+  const { end } = await askedFor(async () => declined);
+  expect(end).toMatchObject({
+    code: 'E_MCP_SIGN_IN',
+    message: 'It has expired. A person declined to sign in, and said: not with my account',
+  });
+  expect((await askedFor(async () => ({ outcome: 'declined' }))).end).toBe(false);
 });

@@ -4,7 +4,7 @@
  * on when that command has stored its sign-in.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PersonApi } from '@goondan/types';
+import { GoondanError, type PersonApi } from '@goondan/types';
 import { cleanText } from '../../../text/clean-text.ts';
 import type { SignInDuringCall } from '../mcp-server.ts';
 import type { HttpTarget } from '../server-target.ts';
@@ -15,6 +15,8 @@ import { signInPerson } from './sign-in-person.ts';
 
 /** How long a person may take. */
 const LONGEST_WAIT_MS = 3_600_000;
+/** The first pause between a yes and the next question, in which the browser may come back. */
+const FIRST_PAUSE_MS = 1_000;
 /** How often the file of the sign-in is read. */
 const LOOK_EVERY_MS = 500;
 /** The maximum length of the words for the person. */
@@ -60,11 +62,16 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
   const declined = new AbortController();
   const signedIn = new AbortController();
   const show = async (url: string) => {
-    const reason = cleanText(why, LONGEST_REASON);
-    const about = { reason, url, server: name, expiresInMs: LONGEST_WAIT_MS, signal: arrived.signal };
-    const { outcome } = await person.ask(about);
-    // A person who has opened the page still has to sign in there.
-    if (outcome !== 'answered') declined.abort();
+    let reason = cleanText(why, LONGEST_REASON);
+    // A person who has opened the page still has to sign in there. So the question is asked again, less and less often, in
+    // case that a program says yes at once.
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+      const about = { reason, url, server: name, expiresInMs: LONGEST_WAIT_MS, signal: arrived.signal };
+      const { outcome, note } = await person.ask(about);
+      if (outcome !== 'answered') return declined.abort(note);
+      await sleep(pauseMs, undefined, { signal: arrived.signal });
+      reason = stillWaiting(name);
+    }
   };
   void waitForSignIn(new SignInFile(target.oauth.place), arrived.signal).then((found) => found && signedIn.abort());
   try {
@@ -80,12 +87,18 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
     return true;
   } catch (error) {
     if (signedIn.signal.aborted) return true;
-    if (declined.signal.aborted) return false;
-    throw error;
+    if (!declined.signal.aborted) throw error;
+    const note: unknown = declined.signal.reason;
+    if (typeof note !== 'string') return false;
+    throw new GoondanError('E_MCP_SIGN_IN', `${why} A person declined to sign in, and said: ${note}`, { cause: error });
   } finally {
     // Nobody has to answer any more.
     arrived.abort(new Error('The sign-in is over.'));
   }
+}
+
+function stillWaiting(name: string): string {
+  return `You opened the page of MCP server "${name}", but its sign-in has not arrived yet. Sign in there, or run \`gdn mcp login ${name}\`: the call then goes on by itself. Deny this question to give up.`;
 }
 
 /**
