@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { manualClock } from '../testing/manual-clock.ts';
 import { type Draining, drainSwarm } from './drain-swarm.ts';
+import { TurnWaiters } from './watch/turn-waiters.ts';
 
 async function failureOf(lost?: GoondanError): Promise<GoondanError> {
   const failures: GoondanError[] = [];
@@ -9,7 +10,7 @@ async function failureOf(lost?: GoondanError): Promise<GoondanError> {
   // Safe: draining uses nothing else of these parts.
   const parts = {
     clock: manualClock(),
-    swarm: { drain, waiters: { failAll: (error: GoondanError) => failures.push(error) } },
+    swarm: { drain, held: { all: () => [] }, waiters: { failAll: (error: GoondanError) => failures.push(error) } },
     connections: { drain },
     keepers: { drain },
   } as unknown as Draining;
@@ -34,4 +35,27 @@ test('S-02 a client that waits at a node without its place is told that the turn
   expect(code).toBe('E_SWARM_STOPPED');
   expect(message).toBe('The lease of node "one" has ended in the database. The turn continues at another node.');
   expect(suggestion).toContain('Ask again with the same id');
+});
+
+test('N-04 a caller of a turn that waits for a person is told before its connection ends, and others afterwards', async () => {
+  const waiters = new TurnWaiters();
+  const held = { agentName: 'baker', instanceKey: 'held' };
+  const ends = { held: waiters.wait(held, 'e1').end, busy: waiters.wait({ ...held, instanceKey: 'busy' }, 'e2').end };
+  const order: string[] = [];
+  for (const [name, end] of Object.entries(ends))
+    void end.catch((error: unknown) => order.push(`${name} ${GoondanError.is(error) ? error.code : ''}`));
+  const drain = async () => {
+    await Bun.sleep(0);
+    order.push('drained');
+  };
+  // Safe: draining uses nothing else of these parts.
+  const parts = {
+    clock: manualClock(),
+    swarm: { drain: async () => undefined, held: { all: () => [held] }, waiters },
+    connections: { drain },
+    keepers: { drain: async () => undefined },
+  } as unknown as Draining;
+  await drainSwarm(parts, 0, new AbortController().signal);
+  await Bun.sleep(0);
+  expect(order).toEqual(['held E_SWARM_STOPPED', 'drained', 'busy E_SWARM_STOPPED']);
 });

@@ -23,7 +23,8 @@ export interface Draining {
 
 /**
  * Drains connections first, so that no new input arrives while the remaining work is finished, and keepers last,
- * because turns use them.
+ * because turns use them. Callers of turns that wait for people get an error at once, because a connection would wait for
+ * these turns, and the turns for the next start.
  */
 export async function drainSwarm(
   { clock, swarm, connections, keepers }: Draining,
@@ -33,17 +34,20 @@ export async function drainSwarm(
   lost?: GoondanError,
 ): Promise<void> {
   const deadline = clock.elapsed() + graceMs;
+  const stopped = stoppedError(lost);
+  for (const at of swarm.held.all()) swarm.waiters.failed(at, stopped);
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
   await connections.drain(graceMs * CONNECTIONS_SHARE);
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
   await keepers.drain(hurry.aborted ? 0 : KEEPERS_GRACE_MS);
-  swarm.waiters.failAll(
-    lost?.code === 'E_FENCED'
-      ? new GoondanError('E_SWARM_STOPPED', `${lost.message} The turn continues at another node.`, {
-          suggestion:
-            'Nothing that was accepted is lost. Ask again with the same id, and the answer comes from that node.',
-          cause: lost,
-        })
-      : new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.'),
-  );
+  swarm.waiters.failAll(stopped);
+}
+
+function stoppedError(lost: GoondanError | undefined): GoondanError {
+  if (lost?.code !== 'E_FENCED')
+    return new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.');
+  return new GoondanError('E_SWARM_STOPPED', `${lost.message} The turn continues at another node.`, {
+    suggestion: 'Nothing that was accepted is lost. Ask again with the same id, and the answer comes from that node.',
+    cause: lost,
+  });
 }

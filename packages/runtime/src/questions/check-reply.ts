@@ -54,7 +54,7 @@ export function findReplyProblem(
   if (question === undefined && ended === undefined)
     return error(
       'E_QUESTION_UNKNOWN',
-      `There is no question "${id}": it was never asked, its turn is over, or it is revoked.`,
+      `There is no question "${id}": it was never asked, its call has ended, or it is revoked.`,
     );
   if (isForbidden) return error('E_QUESTION_FORBIDDEN', `The question "${id}" may not be answered from here.`);
   if (ended !== undefined) return endedError(id, ended);

@@ -272,7 +272,7 @@ export const swarmErrors = {
   E_QUESTION_UNKNOWN: {
     forPrograms: true,
     meaning:
-      'There is no question with this id: it was never asked, its turn is over, or its answer was for always and is revoked.',
+      'There is no question with this id: it was never asked, its call has ended, or its answer was for always and is revoked.',
     suggestion: 'List the open questions with `gdn approve`.',
   },
   E_RELOAD_FAILED: {

@@ -34,6 +34,10 @@ export class HeldInstances {
     return this.#held.size > 0 && this.#held.has(addressKey(address));
   }
 
+  all(): readonly AgentAddress[] {
+    return [...this.#held.values()];
+  }
+
   waitsChanged(): void {
     const asking = this.deps.asking();
     if (asking.length === 0 && this.#held.size === 0) return;

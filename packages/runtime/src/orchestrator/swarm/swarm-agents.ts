@@ -89,7 +89,7 @@ export class SwarmAgents {
   readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
-  readonly #held: HeldInstances;
+  readonly held: HeldInstances;
   readonly #unread: UnreadInboxes;
 
   constructor(private readonly deps: SwarmDeps) {
@@ -102,7 +102,7 @@ export class SwarmAgents {
     const asked = () => this.questions.notices();
     this.watchers = new Watchers({ questions: asked, instances: (filter) => this.instances.concernedBy(filter) });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
-    this.#held = new HeldInstances({
+    this.held = new HeldInstances({
       asking: () => [...this.questions.asking(), ...this.#calls.heldElsewhere],
       callersOf: (address) => this.#broker.callersOf(address),
       holdRequests: (held) => this.#calls.hold(held),
@@ -119,7 +119,7 @@ export class SwarmAgents {
     const instances = new Instances({
       ...{ clock, currentPlan, events, report, processes },
       calls: this.#broker,
-      held: this.#held,
+      held: this.held,
       watchedKinds: (at) => this.watchers.kindsOf(at),
       slept: (at) => cluster && this.moves.slept(at),
       leavesAnswers: cluster !== undefined,
@@ -183,7 +183,7 @@ export class SwarmAgents {
     const list = () => this.list();
     const lists = new AnswerLists({ currentPlan, instances, list, stored: cluster, report });
     const { counters, questions, watchers, changes } = this;
-    this.#listeners = [mailboxes, woken, this.#calls, counters, questions, this.#held, watchers, changes, instances];
+    this.#listeners = [mailboxes, woken, this.#calls, counters, questions, this.held, watchers, changes, instances];
     this.#listeners.push(...kept, lists, own);
   }
 
