@@ -21,6 +21,19 @@ test('Y-04 an answer about a budget is also that of other open questions about t
   expect(answerToo(record('change', 4, { kind: 'change' }), answered)).toBeUndefined();
 });
 
+test('Y-04 the answer of a client about a budget is that of its own turns only; an operator answers for all', () => {
+  const root = (connection: string, user?: string) => ({
+    root: { connection, eventId: 'r', ...(user !== undefined && { auth: { user } }) },
+  });
+  const byClient = { ...given, by: 'ann@web' };
+  const answered = record('first', 4, { ...root('web', 'ann'), answer: byClient });
+  expect(answerToo(record('own', 4, { ...root('web', 'ann'), agent: 'other' }), answered)).toEqual(byClient);
+  const foreign = [root('web', 'bob'), root('web'), root('chat', 'ann'), {}];
+  for (const more of foreign) expect(answerToo(record('other', 4, more), answered)).toBeUndefined();
+  const byOperator = record('first', 4, { ...root('web', 'ann'), answer: given });
+  for (const more of foreign) expect(answerToo(record('other', 4, more), byOperator)).toEqual(given);
+});
+
 test('F-13 an answer for always is also that of open questions of its conversation that it allows, without its note', () => {
   const call = (id: string, to: number, more: Partial<QuestionRecord> = {}) =>
     record(id, to, { kind: 'call', toolName: 'files__write', fingerprint: 'f1', ...more });

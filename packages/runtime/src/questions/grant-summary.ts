@@ -61,8 +61,8 @@ export function allows(
   return asked.digest === (args === undefined ? record.digest : digestJson(args));
 }
 
-/** Returns false if a client of a connection gave the grant, and did not begin the turn that asks now. */
-function isOfGiver({ root: own, answer }: QuestionRecord, root: QuestionRecord['root']): boolean {
+/** Returns false if a client of a connection gave the answer, and did not begin the turn that asks now. */
+export function isOfGiver({ root: own, answer }: QuestionRecord, root: QuestionRecord['root']): boolean {
   // Only the answers of a connection end with its name.
   if (own === undefined || answer?.by?.endsWith(`@${own.connection}`) !== true) return true;
   return own.connection === root?.connection && isSameJson(own.auth ?? null, root.auth ?? null);
