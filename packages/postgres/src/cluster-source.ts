@@ -116,10 +116,10 @@ async function openStore(
     history: readers.history,
     onDeleted: (instance) => void placement.loseInstance(instance, deletedError(instance)),
   });
-  const questions = await PostgresQuestions.open(context, scanMs === undefined ? {} : { scanMs });
+  const tell = (error: GoondanError) => report(`${error.code}: ${error.message}`);
+  const questions = await PostgresQuestions.open(context, { report: tell, ...(scanMs !== undefined && { scanMs }) });
   const counters = new PostgresCounters(context, { epochOf: (instance) => placement.epochOf(instance) });
   const inbox = new PostgresInbox(context);
-  const tell = (error: GoondanError) => report(`${error.code}: ${error.message}`);
   const calls = new PostgresCalls({
     ...rows,
     node: placement.id,

@@ -97,7 +97,7 @@ export {
 } from './workspace/history/read-history.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
-export { readRecord } from './questions/question-record.ts';
+export { readQuestions, type StoredValue } from './ipc/check/stored-question.ts';
 export type { AnsweredQuestion, QuestionRecord } from './questions/question-record.ts';
 export type { Accepted } from './workspace/inbox/open-inbox.ts';
 export type { InboxEntry } from './workspace/inbox/inbox-line.ts';

@@ -49,7 +49,20 @@ const many = { stateRoot, workspaceId: 'many' };
 const odd = 'ä "quoted" \\ \u0000 \ud800 🙂 \u2028 {a,b}';
 /** An id of an event, which is not in JSON. */
 const oddId = 'ä "quoted" \\u0000 🙂 \u2028 {a,b}';
-const asked = { id: 'one', agent: 'agent-1', instanceKey: 'k1', reason: odd, expiresAt: '2999-01-01T00:00:00Z' };
+const asked = {
+  ...{
+    id: 'one',
+    agent: 'agent-1',
+    instanceKey: 'k1',
+    reason: odd,
+    eventId: 'e',
+    traceId: 't',
+    key: 'k',
+    toolCallId: 'x',
+  },
+  ...{ toolName: 'bash', kind: 'call', args: {}, digest: 'd' },
+  ...{ askedAt: '2026-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' },
+};
 const limits = { ...defaultLimits, checkpointBytes: 2000, shortBaseBytes: 10 };
 /** Many segments, of which the oldest are deleted. */
 const short = { ...limits, archive: { bytes: 4000, files: 2 } };
@@ -340,7 +353,7 @@ describe('an import', () => {
       for (const index of keys) await runTurn(journal, instance(index), eventOf(`${at.workspaceId}-${index}`));
       await journal.close();
     }
-    const answer = { decision: 'approved', always: 'tool', by: 'ann' };
+    const answer = { decision: 'approved', always: 'tool', by: 'ann', decidedAt: asked.askedAt };
     for (const id of ['k0', 'k1']) await putQuestion(files, { ...asked, id, agent: 'coder', instanceKey: id, answer });
     const granted = () => database.query(`select id from gdn_approval where swarm = 'granted'`);
     await importFiles(other, database, 'granted');

@@ -74,6 +74,35 @@ test('a request that is made again keeps its answer', async () => {
   await end();
 });
 
+test('N-01 a row that is not a question is reported once, stays, and the others work at every node', async () => {
+  const swarm = `swarm ${++swarms}`;
+  const problems: string[] = [];
+  const report = ({ code, message }: { code: string; message: string }) => void problems.push(`${code}: ${message}`);
+  const node = await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6, report });
+  const told: string[] = [];
+  node.onChange((id) => void told.push(id));
+  await node.put(record('a', 'why'));
+  for (const text of ['null', '{', JSON.stringify({ ...record('x', 'why'), kind: 'other' })]) {
+    await node.put(record('x', text));
+    await database.query('update gdn_approval set record = $2 where swarm = $1 and id = $3', [swarm, text, 'x']);
+    await database.query('update gdn_approval_change set record = $2 where swarm = $1 and id = $3', [swarm, text, 'x']);
+    const other = await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6, report });
+    expect((await other.list()).map(({ id }) => id)).toEqual(['a']);
+    expect((await other.list({ agentName: 'coder', instanceKey: 'key' })).map(({ id }) => id)).toEqual(['a']);
+    await other.close();
+    expect(problems.splice(0)).toEqual([
+      expect.stringContaining('E_QUESTION_RECORD: The record "x" in gdn_approval of'),
+    ]);
+  }
+  const [row] = await database.query<{ n: number }>('select count(*)::int as n from gdn_approval where swarm = $1', [
+    swarm,
+  ]);
+  const answer = { decision: 'denied', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
+  expect(await node.answer({ ...record('a', 'why'), answer })).toBe(true);
+  expect([row?.n, told.includes('a')]).toEqual([2, true]);
+  await node.close();
+});
+
 test('the requests of one instance are read without all others', async () => {
   const { seams, end } = await openAt(database, () => false)();
   const [own, other] = [record('a', 'why'), { ...record('b', 'why'), instanceKey: 'other' }];

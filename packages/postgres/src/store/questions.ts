@@ -4,7 +4,12 @@
  * of them in this order. A node reads new rows each second, and at once after a wake-up.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { type AnsweredQuestion, type QuestionRecord, type QuestionStore, readRecord } from '@goondan/runtime/history';
+import {
+  type AnsweredQuestion,
+  type QuestionRecord,
+  type QuestionStore,
+  readQuestions,
+} from '@goondan/runtime/history';
 import type { Row, Value } from '../driver/database.ts';
 import type { Query } from '../driver/repeat.ts';
 import { queryOf, type StoreContext } from './store-context.ts';
@@ -31,6 +36,7 @@ export class PostgresQuestions implements QuestionStore {
     private last: number,
     /** The ids of the requests after that change. */
     private known: Set<string>,
+    private readonly decode: Decode,
   ) {
     this.#query = queryOf(context);
     this.#statements = statementsOf(context.channel);
@@ -39,17 +45,20 @@ export class PostgresQuestions implements QuestionStore {
   }
 
   /** Opens the questions of a swarm. Changes are told from this moment on. **Errors** — those of a query. */
-  static async open(context: StoreContext, { scanMs = SCAN_MS } = {}): Promise<PostgresQuestions> {
-    const { last, ids } = await readState(queryOf(context), context.swarm);
-    return new PostgresQuestions(context, scanMs, last, new Set(ids));
+  static async open(
+    context: StoreContext,
+    { scanMs = SCAN_MS, report }: QuestionsOptions = {},
+  ): Promise<PostgresQuestions> {
+    const { last, rows } = await readState(queryOf(context), context.swarm);
+    return new PostgresQuestions(context, scanMs, last, new Set(rows.map(({ id }) => id)), decoder(context, report));
   }
 
   async list(at?: AgentAddress): Promise<readonly QuestionRecord[]> {
     const { swarm } = this.context;
     const rows = await (at === undefined
-      ? this.#query<{ record: string }>(LIST, [swarm])
-      : this.#query<{ record: string }>(LIST_OF_INSTANCE, [swarm, at.agentName, at.instanceKey]));
-    return rows.map(({ record }) => decode(record));
+      ? this.#query<QuestionRow>(LIST, [swarm])
+      : this.#query<QuestionRow>(LIST_OF_INSTANCE, [swarm, at.agentName, at.instanceKey]));
+    return this.decode(rows);
   }
 
   async put(record: QuestionRecord): Promise<void> {
@@ -126,18 +135,20 @@ export class PostgresQuestions implements QuestionStore {
     if (first !== undefined && first.number > this.last + 1) return this.#readState();
     for (const { number, id, record } of rows) {
       this.last = number;
-      this.#tell(id, record === null ? undefined : decode(record));
+      if (record === null) this.#tell(id);
+      for (const read of record === null ? [] : this.decode([{ id, record }])) this.#tell(id, read);
     }
     if (rows.length === KEPT_CHANGES) this.#isAgain = true;
   }
 
   /** Tells the state instead of the changes. */
   async #readState(): Promise<void> {
-    const { last, ids, records } = await readState(this.#query, this.context.swarm);
-    const gone = [...this.known].filter((id) => !ids.includes(id));
+    const { last, rows } = await readState(this.#query, this.context.swarm);
+    const ids = new Set(rows.map(({ id }) => id));
+    const gone = [...this.known].filter((id) => !ids.has(id));
     this.last = last;
     for (const id of gone) this.#tell(id);
-    for (const record of records) this.#tell(record.id, record);
+    for (const record of this.decode(rows)) this.#tell(record.id, record);
   }
 
   #tell(id: string, record?: QuestionRecord): void {
@@ -156,6 +167,14 @@ export function questionValues(record: QuestionRecord) {
   return [id, JSON.stringify(record), agent, instanceKey, expiresAt] as const;
 }
 
+interface QuestionsOptions {
+  readonly scanMs?: number;
+  /** Gets each row that is not a question of this version. */
+  readonly report?: (problem: GoondanError) => void;
+}
+
+type QuestionRow = Readonly<{ id: string; record: string }>;
+type Decode = (rows: readonly QuestionRow[]) => readonly QuestionRecord[];
 type ChangeRow = Readonly<{ number: number; id: string; record: string | null }>;
 /** `is_answered`: null if the request was removed. */
 type AnswerOutcome = Readonly<{ is_done: boolean; is_same: boolean; is_answered: boolean | null }>;
@@ -163,22 +182,34 @@ type AnswerOutcome = Readonly<{ is_done: boolean; is_same: boolean; is_answered:
 async function readState(query: Query, swarm: string) {
   const rows = await query<{ last: number | null; id: string | null; record: string | null }>(STATE, [swarm]);
   const found = rows.flatMap(({ id, record }) => (id === null || record === null ? [] : [{ id, record }]));
-  return {
-    last: rows[0]?.last ?? 0,
-    ids: found.map(({ id }) => id),
-    records: found.map(({ record }) => decode(record)),
+  return { last: rows[0]?.last ?? 0, rows: found };
+}
+
+/** Returns the function that reads rows. Each row that is not a question is left out, and reported once. */
+function decoder({ swarm }: StoreContext, report: QuestionsOptions['report'] = () => undefined): Decode {
+  const reported = new Set<string>();
+  return (rows) => {
+    const stored = rows.map(({ id, record }) => ({ id, value: parse(record) }));
+    return readQuestions(stored, `gdn_approval of the swarm "${swarm}"`, (problem) => {
+      if (reported.has(problem.message)) return;
+      reported.add(problem.message);
+      report(problem);
+    });
   };
 }
 
-function decode(record: string): QuestionRecord {
-  // Safe: only `put` and `answer` write these texts.
-  return readRecord(JSON.parse(record) as QuestionRecord);
+function parse(record: string): unknown {
+  try {
+    return JSON.parse(record);
+  } catch {
+    return undefined;
+  }
 }
 
-const LIST = 'select record from gdn_approval where swarm = $1 order by place';
+const LIST = 'select id, record from gdn_approval where swarm = $1 order by place';
 
 const LIST_OF_INSTANCE = `
-select record from gdn_approval where swarm = $1 and agent = $2 and key = $3 order by place`;
+select id, record from gdn_approval where swarm = $1 and agent = $2 and key = $3 order by place`;
 
 const STATE = `
 select (select approval_changes from gdn_swarm where swarm = $1) as last, kept.id, kept.record

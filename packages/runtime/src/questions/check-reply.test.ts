@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { fakeQuestion } from '../testing/fake-control.ts';
 import { findReplyProblem, type QuestionReply } from './check-reply.ts';
-import { readRecord } from './question-record.ts';
 
 const { id, digest } = fakeQuestion;
 const schema = {
@@ -126,10 +125,4 @@ describe('an answer to a question', () => {
     expect(problem({ ...form, kind: 'page' }, {})).toBeUndefined();
     expect(problem({ ...form, kind: 'page' }, { always: 'tool' })).toContain('can always be allowed');
   });
-});
-
-test('a stored question of an earlier version is about a tool call if it has no kind', () => {
-  const { kind: _, ...old } = { ...fakeQuestion, key: 'k' };
-  expect(readRecord(old)).toEqual({ ...old, kind: 'call' });
-  expect(readRecord({ ...old, kind: 'change' }).kind).toBe('change');
 });

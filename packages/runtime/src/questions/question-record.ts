@@ -89,13 +89,6 @@ export interface QuestionOutcome extends ApprovalOutcome {
   readonly afterMs?: number;
 }
 
-/** Reads a stored record. Those of earlier versions have no kind if they are about a tool call. */
-export function readRecord(
-  stored: Omit<QuestionRecord, 'kind'> & Partial<Pick<QuestionRecord, 'kind'>>,
-): QuestionRecord {
-  return { ...stored, kind: stored.kind ?? 'call' };
-}
-
 export function summaryOf({ key: _key, answer: _answer, ...summary }: QuestionRecord): QuestionSummary {
   return summary;
 }

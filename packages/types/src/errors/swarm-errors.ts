@@ -264,6 +264,12 @@ export const swarmErrors = {
     meaning: 'This channel, or this person, may not answer the question.',
     suggestion: 'Answer it with `gdn approve` or `gdn deny`, in Studio, or where its turn began.',
   },
+  E_QUESTION_RECORD: {
+    meaning:
+      'The store has a record among the questions that is not a question of this version. It is not used, and stays there.',
+    suggestion:
+      'If a newer version wrote it, start that version. Otherwise remove the record while the swarm is stopped.',
+  },
   E_QUESTION_REPLY: {
     forPrograms: true,
     meaning: 'An answer does not fit its question, such as edited arguments that do not fit the schema of the tool.',

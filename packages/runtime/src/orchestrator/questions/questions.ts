@@ -16,7 +16,8 @@
  * 6. A changeset or a budget is approved only by an answer to a question of its own conversation, of its kind, with exactly
  *    its arguments.
  * 7. An answer about a budget also answers all other open questions about exactly the same raise of the same budget. An
- *    answer for always also answers the open questions about calls that it allows.
+ *    answer for always also answers the open questions about calls that it allows. Neither of them answers for the client of a
+ *    connection what another client was asked.
  * 8. At most `mostOfAll` questions in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
  * 9. On several nodes, every node lists and answers the questions of all. Only the owner of an instance lets its questions
@@ -64,7 +65,7 @@ export class Questions implements SwarmListener {
     this.#book = new QuestionBook(deps);
     this.#voice = new QuestionVoice(deps);
     this.grants = new Grants(this.#book, deps, this.#voice);
-    this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
+    this.#timers = new NamedTimers(deps.clock, () => this.#expireLate());
     this.#unsubscribe = deps.store.onChange((id, record) => this.#changed(id, record));
     for (const record of deps.requests) this.#add(record);
   }
@@ -78,10 +79,9 @@ export class Questions implements SwarmListener {
 
   /** Lists the requests that people can answer now, oldest first. */
   pending(): readonly QuestionSummary[] {
-    const open = this.#book.all().filter(({ stage }) => stage === 'open');
-    const late = new Set(open.filter((entry) => this.#book.isLate(entry)));
-    for (const { record } of late) this.#expire(record.id);
-    return open.filter((entry) => !late.has(entry)).map(({ record }) => summaryOf(record));
+    this.#expireLate();
+    const open = this.#book.all().filter((entry) => entry.stage === 'open' && !this.#book.isLate(entry));
+    return open.map(({ record }) => summaryOf(record));
   }
 
   /** Returns the number of unanswered requests of this instance. */
@@ -126,7 +126,7 @@ export class Questions implements SwarmListener {
       return void this.#readStored(at).then(() => this.ask(at, during, frame), fail);
     }
     const replaced = this.#book.of(at).find((entry) => isReplaced(entry, asked));
-    if (replaced !== undefined) this.#drop(replaced);
+    if (replaced !== undefined) this.#drop([replaced]);
     if (this.grants.use(at, during, frame, () => this.ask(at, during, frame))) return;
     const made =
       findRoomProblem(
@@ -148,13 +148,13 @@ export class Questions implements SwarmListener {
   withdrawn(at: AgentAddress, callId: string): void {
     const entry = this.#book.of(at).find(({ frames }) => frames.has(callId));
     entry?.frames.delete(callId);
-    if (entry?.frames.size === 0) this.#drop(entry);
+    if (entry?.frames.size === 0) this.#drop([entry]);
   }
 
   /** Removes an answered request, because the turn has made its answer durable. */
   taken(at: AgentAddress, id: string): void {
     const entry = this.#book.of(at).find(({ record }) => record.id === id);
-    if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#dropUnlessGrant(entry);
+    if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#drop([entry].filter(isNoGrant));
   }
 
   /** Removes the frames of a process that has exited. */
@@ -180,17 +180,14 @@ export class Questions implements SwarmListener {
 
   /** Removes the questions of a turn that has ended, or, without an event id, all questions and grants of the instance. */
   drop(at: AgentAddress, eventId?: string): void {
-    for (const entry of this.#book.of(at)) {
-      if (eventId === undefined) this.#drop(entry);
-      else if (entry.record.eventId === eventId) this.#dropUnlessGrant(entry);
-    }
+    const own = this.#book.of(at);
+    this.#drop(eventId === undefined ? own : own.filter(isNoGrant).filter(({ record }) => record.eventId === eventId));
   }
 
   /** Removes the requests of turns that have ended. Called at the start. */
   dropUnless(isOpen: (at: AgentAddress, eventId: string) => boolean): void {
-    for (const entry of this.#book.all()) {
-      if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#dropUnlessGrant(entry);
-    }
+    const isOver = ({ record }: Entry) => !isOpen(toAgentAddress(record), record.eventId);
+    this.#drop(this.#book.all().filter(isNoGrant).filter(isOver));
   }
 
   /**
@@ -200,7 +197,7 @@ export class Questions implements SwarmListener {
    */
   async answer(reply: QuestionReply, mayAnswer: (question: QuestionSummary) => boolean = () => true): Promise<void> {
     const entry = this.#book.entries.get(reply.id);
-    if (entry?.stage === 'open' && this.#book.isLate(entry)) this.#expire(reply.id);
+    if (entry?.stage === 'open' && this.#book.isLate(entry)) this.#expireLate();
     const problem = this.#book.problemOf(reply, mayAnswer);
     if (problem !== undefined) throw problem;
     if (entry === undefined) return;
@@ -289,11 +286,11 @@ export class Questions implements SwarmListener {
 
   /** Opens a request again, because the answer from here was not stored. Another node may have answered it. */
   #reopen(entry: Entry): void {
-    const { id, answer } = entry.record;
+    const { answer } = entry.record;
     entry.stage = 'open';
     if (answer !== undefined) this.#settle(entry, 'answered', outcomeOf(entry.record, answer));
     // The timer fires only once and may have fired during the write.
-    else if (this.#book.isLate(entry)) this.#expire(id);
+    else if (this.#book.isLate(entry)) this.#expireLate();
   }
 
   async #save(entry: Entry): Promise<void> {
@@ -326,37 +323,42 @@ export class Questions implements SwarmListener {
     if (answer !== undefined) this.#voice.taken(entry, outcomeOf(entry.record, answer));
   }
 
-  #expire(id: string): void {
-    const entry = this.#book.entries.get(id);
-    if (entry?.stage !== 'open' || !this.#book.isOwned(entry.record)) return;
-    this.#settle(entry, 'expired', { decision: 'expired' });
+  /** Ends all requests that are late, and tells of the change once: each telling looks at every request. */
+  #expireLate(): void {
+    const isDue = (entry: Entry) => entry.stage === 'open' && this.#book.isLate(entry);
+    const due = this.#book.all().filter((entry) => isDue(entry) && this.#book.isOwned(entry.record));
+    for (const entry of due) this.#end(entry, 'expired', { decision: 'expired' });
+    if (due.length > 0) this.deps.events.waitsChanged();
+  }
+
+  #settle(entry: Entry, stage: 'answered' | 'expired', outcome: QuestionOutcome): void {
+    this.#end(entry, stage, outcome);
+    this.deps.events.waitsChanged();
   }
 
   /** The only place that ends a request (invariant 4). */
-  #settle(entry: Entry, stage: 'answered' | 'expired', outcome: QuestionOutcome): void {
+  #end(entry: Entry, stage: 'answered' | 'expired', outcome: QuestionOutcome): void {
     entry.stage = stage;
     this.#timers.clear(entry.record.id);
     // The owner of the asking instance is told by the store, and tells everybody else.
-    if (!this.#book.isOwned(entry.record)) return this.deps.events.waitsChanged();
+    if (!this.#book.isOwned(entry.record)) return;
     this.#voice.decided(entry, outcome);
     this.deps.events.decided(entry.record, outcome);
-    this.deps.events.waitsChanged();
   }
 
-  #dropUnlessGrant(entry: Entry): void {
-    if (!isGrant(entry.record)) this.#drop(entry);
-  }
-
-  #drop(entry: Entry): void {
-    const { stage } = entry;
-    this.#book.entries.delete(entry.record.id);
-    this.#timers.clear(entry.record.id);
-    this.#book.remember(entry);
-    // While a write is running, the writer removes the record.
-    if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
-    if (stage !== 'open' && stage !== 'deciding') return;
-    this.#voice.withdrawn(entry.record);
-    this.deps.events.waitsChanged();
+  /** Removes requests, and tells of the change once. */
+  #drop(entries: readonly Entry[]): void {
+    const shown = entries.filter(({ stage }) => stage === 'open' || stage === 'deciding');
+    for (const entry of entries) {
+      const { stage } = entry;
+      this.#book.entries.delete(entry.record.id);
+      this.#timers.clear(entry.record.id);
+      this.#book.remember(entry);
+      // While a write is running, the writer removes the record.
+      if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
+    }
+    for (const { record } of shown) this.#voice.withdrawn(record);
+    if (shown.length > 0) this.deps.events.waitsChanged();
   }
 
   #removeFromDisk({ record }: Entry): void {

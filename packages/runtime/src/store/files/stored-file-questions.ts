@@ -1,9 +1,10 @@
 /** The questions of a workspace whose swarm does not run. Only for the owner of the workspace. */
 import type { AgentAddress } from '@goondan/types';
+import { readQuestions } from '../../ipc/check/stored-question.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { type AnsweredQuestion, type QuestionRecord, readRecord } from '../../questions/question-record.ts';
+import type { AnsweredQuestion, QuestionRecord } from '../../questions/question-record.ts';
 import { type JournalLocation, questionsPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { readQueue } from '../../workspace/lines/durable-queue.ts';
 import { QuestionFile } from '../../workspace/questions/question-file.ts';
@@ -47,9 +48,11 @@ export function readStoredQuestions(
   const { stateRoot, workspaceId } = options;
   const path = questionsPath(workspaceFolder(stateRoot, workspaceId));
   const list = async () => {
-    const entries = await readQueue(portsOf(options), path);
-    // Safe: the checksum of each line was verified, and only `QuestionFile` writes lines.
-    return entries.map(({ value }) => readRecord(value as unknown as QuestionRecord));
+    const ports = portsOf(options);
+    const stored = (await readQueue(ports, path)).map(({ key, value }) => ({ id: key, value }));
+    return readQuestions(stored, 'the file of questions', ({ code, message }) =>
+      ports.warn({ path, message: `${code}: ${message}` }),
+    );
   };
   // Nothing answers or removes a question through this store.
   const store = { list, answer: () => Promise.resolve(false), remove: () => Promise.resolve() };

@@ -30,7 +30,7 @@ export class DurableQueue {
   #log: AppendLog;
 
   private constructor(ports: StorePorts, compactAfter: number, log: AppendLog, lines: readonly StoredLine[]) {
-    const { entries, removed } = replayQueue(lines);
+    const { entries, removed } = replayQueue(lines, ports, log.path);
     this.#ports = ports;
     this.#compactAfter = compactAfter;
     this.#log = log;
@@ -50,6 +50,12 @@ export class DurableQueue {
 
   get entries(): readonly QueueEntry[] {
     return Array.from(this.#entries, ([key, value]) => ({ key, value }));
+  }
+
+  /** Returns the entry with this key, if there is one. */
+  find(key: string): readonly QueueEntry[] {
+    const value = this.#entries.get(key);
+    return value === undefined ? [] : [{ key, value }];
   }
 
   /**
@@ -72,12 +78,13 @@ export class DurableQueue {
     await this.#compactIfDue();
   }
 
-  /** Removes an entry. The removal is durable when the promise resolves. Does nothing when the key does not exist. */
-  async remove(key: string): Promise<void> {
-    if (!this.#entries.has(key)) return;
-    await this.#append(JSON.stringify({ seq: this.#lines + 1, removed: [key] }));
-    this.#entries.delete(key);
-    this.#removed = [...this.#removed, key].slice(-REMEMBERED);
+  /** Removes entries in one write. The removal is durable when the promise resolves. Keys that do not exist are ignored. */
+  async remove(...keys: readonly string[]): Promise<void> {
+    const removed = keys.filter((key) => this.#entries.has(key));
+    if (removed.length === 0) return;
+    await this.#append(JSON.stringify({ seq: this.#lines + 1, removed }));
+    for (const key of removed) this.#entries.delete(key);
+    this.#removed = [...this.#removed, ...removed].slice(-REMEMBERED);
     await this.#compactIfDue();
   }
 
@@ -117,14 +124,14 @@ export async function readQueueFile(
   const { lines, torn, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
   if (damage) throw await corruptStore(ports, path, damage);
   if (torn) ports.warn({ path, message: 'left out its last line, which is incomplete' });
-  const { entries, removed } = replayQueue(lines);
+  const { entries, removed } = replayQueue(lines, ports, path);
   return { entries: Array.from(entries, ([key, value]) => ({ key, value })), removed };
 }
 
 /** Rewrites a damaged file with the entries of its intact lines. Returns the places of the lines that are left out. */
 export async function keepIntactLines(ports: StorePorts, path: string): Promise<readonly number[]> {
   const { lines, damaged } = readIntactLines((await ports.fs.read(path)) ?? new Uint8Array());
-  await replaceFile(ports.fs, path, encodeQueue(replayQueue(lines)));
+  await replaceFile(ports.fs, path, encodeQueue(replayQueue(lines, ports, path)));
   return damaged;
 }
 
@@ -133,17 +140,25 @@ function encodeQueue({ entries, removed }: Pick<ReturnType<typeof replayQueue>, 
   return sealLines([JSON.stringify({ seq: 1, removed }), ...live]);
 }
 
-function replayQueue(lines: readonly StoredLine[]): { entries: Map<string, JsonValue>; removed: string[] } {
+/** A line that this file cannot have written is left out, with a warning. */
+function replayQueue(
+  lines: readonly StoredLine[],
+  { warn }: Pick<StorePorts, 'warn'>,
+  path: string,
+): { entries: Map<string, JsonValue>; removed: string[] } {
   const entries = new Map<string, JsonValue>();
   const removed: string[] = [];
-  for (const { fields } of lines) {
-    // Safe: the checksum was verified, and only this file writes such lines: a key with a value, or removed keys.
-    const line = fields as { key?: string; value?: JsonValue; removed?: string[] };
-    if (line.key !== undefined) entries.set(line.key, line.value ?? null);
-    for (const key of line.removed ?? []) {
-      entries.delete(key);
-      removed.push(key);
-    }
+  for (const { seq, fields } of lines) {
+    const { key, value = null, removed: keys } = fields;
+    if (typeof key === 'string') entries.set(key, value);
+    else if (isTexts(keys)) {
+      for (const each of keys) entries.delete(each);
+      removed.push(...keys);
+    } else warn({ path, message: `left out line ${seq}, which is neither an entry nor a removal` });
   }
   return { entries, removed: removed.slice(-REMEMBERED) };
+}
+
+function isTexts(value: JsonValue | undefined): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }

@@ -16,6 +16,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { questionsPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { sealLines } from '../lines/seal-lines.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { QuestionFile } from './question-file.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
@@ -135,6 +136,75 @@ describe('the questions file', () => {
     expect(await again.list()).toEqual(ids.map((id) => record(id)));
     await again.close();
     expect(warnings).toEqual([]);
+  });
+
+  test('N-01 a record that is not a question is reported with its code and key, stays, and the others work', async () => {
+    const foreign: Record<string, unknown> = {
+      nothing: null,
+      number: 5,
+      empty: {},
+      kind: { ...record('kind'), kind: 'other' },
+      args: { ...record('args'), args: null },
+      expiry: { ...record('expiry'), expiresAt: 'never' },
+      answer: { ...record('answer'), answer: { decision: 'perhaps', decidedAt: answer.decidedAt } },
+      page: { ...record('page'), kind: 'page', url: 'javascript:alert(1)' },
+      form: { ...record('form'), kind: 'form' },
+      'other id': record('a'),
+    };
+    const { kind: _, ...old } = record('old');
+    const values = { ...foreign, old, a: { ...record('a'), later: true } };
+    const lines = Object.entries(values).map(([key, value], at) => JSON.stringify({ seq: at + 1, key, value }));
+    const odd = [{ removed: 5 }, { removed: [null] }, { key: 5, value: 1 }, {}];
+    const more = odd.map((fields, at) => JSON.stringify({ seq: 20 + at, ...fields }));
+    writeFileSync(path, sealLines([...lines, ...more]));
+    const file = await open();
+    expect(await file.list()).toEqual([record('old'), { ...record('a'), later: true } as QuestionRecord]);
+    expect(await file.answer({ ...record('a'), answer })).toBe(true);
+    expect(await file.answer({ ...record('empty'), answer })).toBe(false);
+    await file.remove('old');
+    await file.close();
+    const told = warnings.filter((warning) => warning.startsWith('E_QUESTION_RECORD: '));
+    expect(told.map((warning) => /The record "([^"]+)"/.exec(warning)?.[1])).toEqual(Object.keys(foreign));
+    expect(told.join()).toContain('kind is "other", not one of call, change, budget, form, page');
+    expect(warnings.filter((warning) => warning.startsWith('left out line'))).toHaveLength(odd.length);
+    const again = await open();
+    expect(await again.list()).toEqual([{ ...record('a'), answer }]);
+    await again.close();
+    expect(readFileSync(path, 'utf8')).toContain('"kind":"other"');
+  });
+
+  test('removals that wait next to each other are one write, and never overtake a later record', async () => {
+    let syncs = 0;
+    const fs: typeof systemFs = {
+      ...systemFs,
+      openFile: async (name) => {
+        const opened = await systemFs.openFile(name);
+        const sync = () => ((syncs += 1), opened.sync());
+        return {
+          append: (bytes) => opened.append(bytes),
+          truncate: (size) => opened.truncate(size),
+          sync,
+          close: () => opened.close(),
+        };
+      },
+    };
+    const ids = Array.from({ length: 50 }, (_, at) => `f${at}`);
+    const file = await open(fs);
+    await Promise.all(ids.map((id) => file.put(record(id))));
+    syncs = 0;
+    const [last = ''] = ids.splice(-1);
+    await Promise.all([
+      ...ids.map((id) => file.remove(id)),
+      file.put(record('new')),
+      file.remove('new'),
+      file.remove(last),
+    ]);
+    expect(syncs).toBeLessThan(5);
+    expect(await file.list()).toEqual([]);
+    await file.close();
+    const again = await open();
+    expect(await again.list()).toEqual([]);
+    await again.close();
   });
 
   test('rejects writes after close', async () => {

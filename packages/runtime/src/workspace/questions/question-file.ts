@@ -4,16 +4,18 @@
  *
  * Invariants: 1. When a write resolves, it is durable. 2. Writes run one at a time, in the order of the calls. 3. After
  * a disk error, the next write opens the file again, which repairs it. 4. A damaged file is copied aside, and a new
- * file is started. Waiting turns then make their requests again, so a lost answer never counts as an approval.
+ * file is started. Waiting turns then make their requests again, so a lost answer never counts as an approval. 5. An intact
+ * line that is not a question stays in the file and is not used.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { questionsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { readQuestions } from '../../ipc/check/stored-question.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { DurableQueue } from '../lines/durable-queue.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { type AnsweredQuestion, type QuestionRecord, readRecord } from '../../questions/question-record.ts';
+import type { AnsweredQuestion, QuestionRecord } from '../../questions/question-record.ts';
 
 const COMPACT_AFTER_LINES = 512;
 
@@ -22,8 +24,12 @@ type QuestionListener = (id: string, record?: QuestionRecord) => void;
 
 export class QuestionFile {
   readonly #listeners = new Set<QuestionListener>();
+  /** The reports about records that are not questions. */
+  readonly #foreign = new Set<string>();
   #queue: DurableQueue | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  /** The removal that has not begun yet. `done`: its place in the line of writes. */
+  #removal: { readonly ids: string[]; readonly removed: Promise<void>; readonly done: Promise<unknown> } | undefined;
   #isClosed = false;
 
   private constructor(
@@ -47,7 +53,7 @@ export class QuestionFile {
   async list(): Promise<readonly QuestionRecord[]> {
     await this.#last;
     const isStored = !this.#isClosed && (await this.ports.fs.stat(this.path)) !== undefined;
-    return recordsOf(isStored ? await this.#opened() : undefined);
+    return isStored ? this.#recordsOf(await this.#opened()) : [];
   }
 
   /** Adds a record, or replaces the record with the same id. */
@@ -59,7 +65,8 @@ export class QuestionFile {
   /** Stores the answer of a request. Returns false, and writes nothing, unless the request is stored without an answer. */
   async answer(record: AnsweredQuestion): Promise<boolean> {
     const isFirst = await this.#run(async (queue) => {
-      if (!recordsOf(queue).some(({ id, answer }) => id === record.id && answer === undefined)) return false;
+      const [stored] = this.#recordsOf(queue, record.id);
+      if (stored === undefined || stored.answer !== undefined) return false;
       await write(queue, record);
       return true;
     });
@@ -67,8 +74,23 @@ export class QuestionFile {
     return isFirst;
   }
 
+  /** Removes a record. Removals that wait next to each other are one write. */
   async remove(id: string): Promise<void> {
-    await this.#run((queue) => queue.remove(id));
+    // Only the last one in line: a record that is put after an earlier removal must not be removed before it is there.
+    let removal = this.#removal?.done === this.#last ? this.#removal : undefined;
+    if (removal === undefined) {
+      const ids: string[] = [];
+      const begun = () => void (this.#removal = undefined);
+      const removed = this.#run((queue) => {
+        begun();
+        return queue.remove(...ids);
+      });
+      removed.catch(begun);
+      removal = { ids, removed, done: this.#last };
+      this.#removal = removal;
+    }
+    removal.ids.push(id);
+    await removal.removed;
     this.#tell(id);
   }
 
@@ -108,15 +130,21 @@ export class QuestionFile {
     }
   }
 
+  /** Returns the stored questions, or only the one with this id. Each other record is reported once. */
+  #recordsOf(queue: DurableQueue, only?: string): readonly QuestionRecord[] {
+    const entries = only === undefined ? queue.entries : queue.find(only);
+    const stored = entries.map(({ key, value }) => ({ id: key, value }));
+    return readQuestions(stored, 'the file of questions', ({ code, message }) => {
+      if (this.#foreign.has(message)) return;
+      this.#foreign.add(message);
+      this.ports.warn({ path: this.path, message: `${code}: ${message}` });
+    });
+  }
+
   async #opened(): Promise<DurableQueue> {
     this.#queue ??= await openOrBegin(this.ports, this.path);
     return this.#queue;
   }
-}
-
-function recordsOf(queue: DurableQueue | undefined): readonly QuestionRecord[] {
-  // Safe: the checksum of each line was verified, and only `write` writes lines.
-  return (queue?.entries ?? []).map(({ value }) => readRecord(value as unknown as QuestionRecord));
 }
 
 function write(queue: DurableQueue, record: QuestionRecord): Promise<void> {
