@@ -31,7 +31,8 @@ export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
  * to them, $9 the model calls of a turn that is not committed. Input that comes in while the statement waits for the row
  * changes `last_input`, so that nothing is deleted that the statement has not seen. A use of files that nothing names yet
  * stays: it may belong to input that another node is accepting. A request that is not in $7 came in after it was made.
- * Answers that a caller has not taken stay: the commit of the caller removes them.
+ * Answers that a caller has not taken stay: the commit of the caller removes them. The end of each question is told to all
+ * nodes, as a removal is (`questions.ts`).
  */
 export const DELETE = `
 with seen as (
@@ -75,9 +76,17 @@ with seen as (
 ), asked as (
   delete from gdn_answer as old using gone where old.swarm = $1 and old.caller_agent = $2 and old.caller_key = $3
     and not (old.agent = $2 and old.key = $3)
+), questions_gone as (
+  delete from gdn_approval as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3 returning old.id
 ), changed as (
-  insert into gdn_swarm (swarm, changed) select $1, nextval(pg_get_serial_sequence('gdn_instance', 'place')) from gone
-  on conflict (swarm) do update set changed = excluded.changed
+  insert into gdn_swarm as row (swarm, changed, approval_changes)
+  select $1, nextval(pg_get_serial_sequence('gdn_instance', 'place')), (select count(*) from questions_gone) from gone
+  on conflict (swarm) do update
+    set changed = excluded.changed, approval_changes = row.approval_changes + excluded.approval_changes
+  returning approval_changes as last
+), questions_told as (
+  insert into gdn_approval_change (swarm, number, id, record)
+  select $1, changed.last + 1 - row_number() over (), ended.id, null from changed, questions_gone as ended
 )
 select exists (select from gone) as is_done, exists (select from seen) as is_there,
   coalesce((select owner = $4 and epoch = $5 from seen), false) as is_owner, (select count from waiting) as waiting,

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, createUserMessage } from '@goondan/types';
-import type { HistoryReader } from '@goondan/runtime/history';
+import type { HistoryReader, QuestionRecord } from '@goondan/runtime/history';
 import { advanceKeptStart, decodeStart, readArchivedTurns, snapshotOf } from '@goondan/runtime/internal';
 import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
@@ -10,6 +10,7 @@ import { openStore } from '../testing/open-store.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { DELETE } from './admin-statements.ts';
+import { PostgresQuestions } from './questions.ts';
 import { trimHistory } from './trim-history.ts';
 
 const made = await makeTestDatabase();
@@ -124,10 +125,30 @@ describe('a deletion', () => {
   test('names every table that has rows of instances', async () => {
     const tables = await database.query<{ table_name: string }>(
       `select table_name from information_schema.columns where table_schema = 'public' and column_name in ('swarm', 'agent', 'key')
-       group by table_name having count(*) = 3 and table_name <> 'gdn_approval'`,
+       group by table_name having count(*) = 3`,
     );
-    // The node removes approval requests one by one, so that the other nodes are told.
     for (const { table_name: table } of tables) expect(DELETE).toContain(`delete from ${table}`);
+  });
+
+  test('F-13 ends the questions and the answers for always with it, tells the nodes, and ends none if it is refused', async () => {
+    const { admin, inbox, runTurn, context } = openSwarm();
+    const event = await runTurn('a');
+    await inbox.accept(instance, { ...event, id: 'b' });
+    const questions = await PostgresQuestions.open(context, { scanMs: 1e6 });
+    const ids = ['one', 'two', 'three'];
+    for (const id of ids) await questions.put(questionOf(id, 'key'));
+    await questions.put(questionOf('four', 'other'));
+    const granted = { decision: 'approved', by: 'ann', always: 'tool', decidedAt: '2026-01-01T00:00:00Z' } as const;
+    await questions.answer({ ...questionOf('two', 'key'), answer: granted });
+    const told: string[] = [];
+    questions.onChange((id, kept) => void told.push(kept === undefined ? id : `${id} stays`));
+    expect(await codeOf(admin.delete(instance))).toBe('E_INSTANCE_PENDING');
+    expect(await questions.list()).toHaveLength(4);
+    await admin.delete(instance, { force: true });
+    expect((await questions.list()).map(({ id }) => id)).toEqual(['four']);
+    await questions.remove('four');
+    expect([told.slice(0, 3).toSorted(), told.slice(3)]).toEqual([ids.toSorted(), ['four']]);
+    await questions.close();
   });
 
   test('with pending input is refused, unless it is forced', async () => {
@@ -386,3 +407,9 @@ test('Y-02 a deletion leaves files that nothing names yet, because another node 
   await admin.delete(instance, { force: true });
   expect([await blobs.size(digest), await blobs.size(unnamed)]).toEqual([undefined, 3]);
 });
+
+function questionOf(id: string, instanceKey: string): QuestionRecord {
+  const turn = { agent: 'coder', instanceKey, eventId: 'b', traceId: 'trace', key: id, toolCallId: id };
+  const times = { askedAt: '2026-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' };
+  return { id, ...turn, ...times, toolName: 'bash', kind: 'call', args: {}, digest: 'd', reason: 'Why not?' };
+}

@@ -77,7 +77,7 @@ export class PostgresQuestions implements QuestionStore {
 
   async findRemoved(id: string): Promise<QuestionRecord | undefined> {
     const [found] = await this.#query<{ record: string }>(REMOVED, [this.context.swarm, id]);
-    return found && decode(found.record);
+    return found && this.decode([{ id, record: found.record }])[0];
   }
 
   async remove(id: string): Promise<void> {

@@ -12,6 +12,7 @@ import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../workspace/simulation/simulated-turn.ts';
 import { QuestionFile } from '../workspace/questions/question-file.ts';
+import { openAdmin } from '../store/files/open-admin.ts';
 import { deleteStoppedInstance } from './stopped-swarm.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-delete-'));
@@ -55,9 +56,10 @@ test('owns the workspace only while it works, however it ends', async () => {
   expect((await journal.pending(at)).map(({ id }) => id)).toEqual(['two']);
 });
 
-test('F-13 removes the answers for always and the open questions, so that the next conversation with this key asks again', async () => {
-  await talk();
-  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+
+/** Stores a grant and an open question in this conversation, and in another one. */
+async function ask() {
   const file = await QuestionFile.open(ports, place);
   const answer = { decision: 'approved', by: 'ann', always: 'tool', decidedAt: fakeQuestion.askedAt } as const;
   for (const instanceKey of ['default', 'other']) {
@@ -67,8 +69,44 @@ test('F-13 removes the answers for always and the open questions, so that the ne
     await file.put({ ...record, id: `open-${instanceKey}` });
   }
   await file.close();
+}
+
+async function stored() {
+  const file = await QuestionFile.open(ports, place);
+  const ids = (await file.list()).map(({ id }) => id);
+  await file.close();
+  return ids;
+}
+
+test('F-13 removes the answers for always and the open questions, so that the next conversation with this key asks again', async () => {
+  await talk();
+  await ask();
   await deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
-  const left = await QuestionFile.open(ports, place);
-  expect((await left.list()).map(({ id }) => id)).toEqual(['other', 'open-other']);
-  await left.close();
+  expect(await stored()).toEqual(['other', 'open-other']);
+});
+
+test('F-13 keeps the answers for always and the open questions if it is refused', async () => {
+  const journal = await talk();
+  await journal.accept(at, simpleEvent('two'));
+  await journal.close();
+  await ask();
+  const refused = await rejectionOf(deleteStoppedInstance({ ...place, swarm: 'mine' }, at));
+  expect(refused).toMatchObject({ code: 'E_INSTANCE_PENDING' });
+  expect(await stored()).toEqual(['default', 'open-default', 'other', 'open-other']);
+});
+
+test('F-13 leaves no question to answer when it ends at the moment of the deletion', async () => {
+  await talk();
+  await ask();
+  const fs: typeof systemFs = {
+    ...systemFs,
+    async rename(from, to) {
+      if (to.includes('.deleted-')) throw Object.assign(new Error('The machine is off.'), { code: 'EIO' });
+      await systemFs.rename(from, to);
+    },
+  };
+  const { admin, close } = await openAdmin({ ...place, fs });
+  expect(await rejectionOf(admin.delete(at))).toMatchObject({ code: 'E_STORE_WRITE' });
+  await close();
+  expect(await stored()).toEqual(['other', 'open-other']);
 });

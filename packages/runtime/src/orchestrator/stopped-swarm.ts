@@ -3,14 +3,12 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
-import { isGrant } from '../questions/grant-summary.ts';
 import { readBackup, type RestoredFiles, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { type ExportedLog, exportLog } from '../store/export/export-instance.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import { openExport, refuseUnused, type SwarmExport } from '../store/files/open-export.ts';
-import { endStoredQuestions, type StoredFileOptions } from '../store/files/stored-file-questions.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
 import type { BackupManifest } from '../workspace/backup/manifest.ts';
 import type { RestoreOptions } from '../workspace/backup/restore-workspace.ts';
@@ -40,14 +38,7 @@ export function deleteStoppedInstance(
   at: AgentAddress,
   options: DeleteOptions = {},
 ): Promise<DeletedInstance> {
-  return withStoppedWorkspace(place, async (admin, stored) => {
-    // First, so that the next conversation with this key has none, even after a crash in between.
-    await endStoredQuestions(stored, at, isGrant);
-    const deleted = await admin.delete(at, options);
-    // An open question could still be answered for always, before the next start removes it.
-    await endStoredQuestions(stored, at, () => true);
-    return deleted;
-  });
+  return withStoppedWorkspace(place, (admin) => admin.delete(at, options));
 }
 
 /**
@@ -131,7 +122,7 @@ export async function exportStoppedSwarm<Value>(
 /** Administers the workspace while no swarm can start. **Errors** — `E_SWARM_RUNNING`; those of `action`. */
 function withStoppedWorkspace<Value>(
   stopped: StoppedSwarm,
-  action: (admin: InstanceAdmin, stored: StoredFileOptions) => Promise<Value>,
+  action: (admin: InstanceAdmin) => Promise<Value>,
 ): Promise<Value> {
   const { stateRoot, workspaceId, warn } = stopped;
   return ownStopped(stopped, async (placement) => {
@@ -139,7 +130,7 @@ function withStoppedWorkspace<Value>(
     const { admin, close } = await openAdmin(place);
     try {
       await admin.sweep();
-      return await action(admin, place);
+      return await action(admin);
     } finally {
       await close();
     }

@@ -15,8 +15,9 @@ export interface InstanceAdmin {
   /** Returns true if anything of the instance exists, damaged or not. */
   has(instance: AgentAddress): Promise<boolean>;
   /**
-   * Deletes everything of an instance. The ids of handled events are deleted too, so an old id is accepted as a new
-   * event. After a crash the instance exists completely or not at all.
+   * Deletes everything of an instance, also its questions and answers for always. The ids of handled events are deleted too, so an old id is accepted as a new
+   * event. After a crash the instance exists completely or not at all; if it exists, its questions may be gone, and its turn
+   * asks again. A refused deletion changes nothing.
    *
    * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while
    * another process owns the instance, `E_STORE_ORDER` while a turn runs in this process; those of the disk, and

@@ -134,10 +134,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
       // Checked here first. Otherwise the instance's process would be ended before the same error is thrown.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
-      return swarm.discard(at, { graceMs: deps.graceMs() }, async () => {
-        await swarm.questions.grants.end(at);
-        return admin.delete(at, options);
-      });
+      return swarm.discard(at, { graceMs: deps.graceMs() }, () => admin.delete(at, options));
     },
 
     async forkInstance({ agent, instanceKey, ...options }) {

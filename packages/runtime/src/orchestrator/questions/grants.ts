@@ -6,7 +6,7 @@
  *    fingerprint, and, unless it is for the whole tool, the arguments. It also answers those that are open when it is given.
  * 2. A grant that was revoked answers no question that is asked afterwards, at any node.
  * 3. A client of a connection may answer only questions of its own turns. So its grant answers only those, too.
- * 4. The grants of a conversation are removed before the conversation is, so that a crash leaves none to the next one.
+ * 4. The grants of a conversation are removed before the conversation is, or with it, so that a crash leaves none to the next one.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';

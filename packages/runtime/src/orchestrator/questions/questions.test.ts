@@ -508,6 +508,16 @@ describe('a request that another node can answer', () => {
     expect([await decide(questions, id, approved), questions.pending()]).toEqual([false, []]);
   });
 
+  test('is withdrawn when the store removes it, as a deletion of its conversation does', async () => {
+    const { questions, disk, told, ask } = open();
+    await ask('c1');
+    const [id = ''] = disk.kept.keys();
+    disk.kept.delete(id);
+    for (const listener of disk.listeners) listener(id);
+    expect([questions.pending(), told.map(({ state }) => state)]).toEqual([[], ['asked', 'withdrawn']]);
+    expect(await rejectionOf(questions.answer({ id, ...approved }))).toMatchObject({ code: 'E_QUESTION_ENDED' });
+  });
+
   test('takes the answer of another node that was stored while one was given here', async () => {
     const { questions, ask, disk, endOf } = open();
     await ask('c1');

@@ -265,17 +265,18 @@ export class Questions implements SwarmListener {
   /** Takes over a change that came in at another node. */
   #changed(id: string, record: QuestionRecord | undefined): void {
     const entry = this.#book.entries.get(id);
-    // The requests of an own instance are made and removed here.
-    if (entry === undefined || record === undefined) {
-      const changed = record ?? entry?.record;
-      if (changed === undefined) return;
-      // A grant can be revoked at every node.
-      if (this.#book.isOwned(changed) && !(record === undefined && isGrant(changed))) return;
-      if (record !== undefined) this.#add(record);
-      else if (entry !== undefined) {
-        this.#book.entries.delete(id);
-        this.#book.remember(entry, isGrant(entry.record) ? {} : undefined);
-      }
+    if (record === undefined) {
+      if (entry === undefined) return;
+      // A revoked grant, or a request whose conversation is being deleted.
+      if (this.#book.isOwned(entry.record) && !isGrant(entry.record)) return this.#drop([entry]);
+      this.#book.entries.delete(id);
+      this.#book.remember(entry, isGrant(entry.record) ? {} : undefined);
+      return this.deps.events.waitsChanged();
+    }
+    if (entry === undefined) {
+      // The requests of an own instance are made here.
+      if (this.#book.isOwned(record)) return;
+      this.#add(record);
       return this.deps.events.waitsChanged();
     }
     if (record.answer === undefined || !(isUnanswered(entry) || entry.stage === 'saving')) return;

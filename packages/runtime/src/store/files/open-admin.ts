@@ -4,11 +4,13 @@ import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { writeStandardError } from '../../ports/write-standard-error.ts';
 import { SwarmLog } from '../../workspace/logs/swarm-log.ts';
+import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { NodeStore } from '../store.ts';
 import { withBlobs } from './blob-admin.ts';
 import { fileBlobs } from './file-blobs.ts';
 import { migrateOld } from './migrate-old.ts';
+import { withQuestions } from './question-admin.ts';
 
 /**
  * Opens only the administration of a workspace, for commands that own a stopped swarm for a moment. Reports about old
@@ -29,7 +31,16 @@ export async function openAdmin(options: DurableStoreOptions): Promise<Pick<Node
   }
   const journal = await durableStore(options);
   await journal.openInbox();
-  return { admin: withBlobs(journal, fileBlobs(options, fs)), close: () => journal.close() };
+  const admin = withQuestions(journal, async (work) => {
+    const file = await QuestionFile.open({ fs, clock, processes, warn }, options);
+    try {
+      options.fence?.();
+      await work(file);
+    } finally {
+      await file.close();
+    }
+  });
+  return { admin: withBlobs(admin, fileBlobs(options, fs)), close: () => journal.close() };
 }
 
 function printWarning({ path, message }: StoreWarning): void {

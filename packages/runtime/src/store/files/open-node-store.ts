@@ -15,6 +15,7 @@ import { fileBlobs } from './file-blobs.ts';
 import { fileCounters } from './file-counters.ts';
 import { directoryOf, inboxOf } from './journal-seams.ts';
 import { migrateOld } from './migrate-old.ts';
+import { withQuestions } from './question-admin.ts';
 
 export interface NodeStoreOptions extends Omit<DurableStoreOptions, 'fence' | 'warn'> {
   readonly warn: (warning: StoreWarning) => void;
@@ -67,7 +68,10 @@ export function nodeStoreOf(
     blobs,
     counters,
     deadLetters: journal.deadLetters,
-    admin: withBlobs(journal, blobs),
+    admin: withBlobs(
+      withQuestions(journal, (work) => work(questions)),
+      blobs,
+    ),
     history: journal,
     directory: directoryOf(location, async () => journal),
     async close() {

@@ -1,10 +1,9 @@
 /** The questions of a workspace whose swarm does not run. Only for the owner of the workspace. */
-import type { AgentAddress } from '@goondan/types';
 import { readQuestions } from '../../ipc/check/stored-question.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import type { AnsweredQuestion, QuestionRecord } from '../../questions/question-record.ts';
+import type { AnsweredQuestion } from '../../questions/question-record.ts';
 import { type JournalLocation, questionsPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { readQueue } from '../../workspace/lines/durable-queue.ts';
 import { QuestionFile } from '../../workspace/questions/question-file.ts';
@@ -58,27 +57,6 @@ export function readStoredQuestions(
   const store = { list, answer: () => Promise.resolve(false), remove: () => Promise.resolve() };
   const { questions, grants } = storedQuestions(store, systemClock);
   return { questions, grants };
-}
-
-/**
- * Removes the questions of a conversation for which `isOver` returns true, because the conversation is deleted. **Errors** —
- * those of the disk.
- */
-export async function endStoredQuestions(
-  options: StoredFileOptions,
-  at: AgentAddress,
-  isOver: (record: QuestionRecord) => boolean,
-): Promise<void> {
-  const file = await QuestionFile.open(portsOf(options), options);
-  try {
-    for (const record of await file.list()) {
-      if (!isOver(record) || record.agent !== at.agentName || record.instanceKey !== at.instanceKey) continue;
-      options.fence();
-      await file.remove(record.id);
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 function portsOf({ warn = () => undefined }: Pick<StoredFileOptions, 'warn'>) {

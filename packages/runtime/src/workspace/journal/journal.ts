@@ -114,9 +114,10 @@ export interface Journal extends ConversationStore {
    *
    * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while
    * another process owns the instance, `E_STORE_ORDER` while a turn runs in this process; those of the disk, and
-   * without `force` those of an unreadable inbox.
+   * without `force` those of an unreadable inbox, and those of `ending`. It is called when nothing refuses the deletion any
+   * more, just before it.
    */
-  delete(instance: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
+  delete(instance: AgentAddress, options?: DeleteOptions, ending?: () => Promise<void>): Promise<DeletedInstance>;
   /**
    * Creates another instance of the same agent that continues from a moment of this conversation. The first commit of
    * the new instance has the messages with their authors, and the states of extensions. Pending input, answers, dead
@@ -276,13 +277,14 @@ export async function openJournal(
       await slots.closeUnused();
     },
     has: exists,
-    async delete(instance, { force = false } = {}) {
+    async delete(instance, { force = false } = {}, ending = async () => undefined) {
       const slot = slots.of(instance);
       if (!(await exists(instance))) throw unknownInstance(instance);
       const count = () => countLost(instance, () => inbox.pendingEntries(instance), force);
       if (!(await ports.fs.stat(slot.stored.paths.folder))) {
         return inbox.alone(instance, async (open) => {
           const lost = await count();
+          await ending();
           await eraseKept(ports, location, instanceFolderName(instance.agentName, instance.instanceKey));
           await open.endDeletion(instance, true);
           await open.eraseDeleted();
@@ -290,7 +292,11 @@ export async function openJournal(
         });
       }
       const { aside, ...lost } = await slot.leave(() =>
-        inbox.alone(instance, async (open) => ({ ...(await count()), aside: await remove(open, slot.stored) })),
+        inbox.alone(instance, async (open) => {
+          const counted = await count();
+          await ending();
+          return { ...counted, aside: await remove(open, slot.stored) };
+        }),
       );
       await slots.closeUnused();
       await removeAside(ports, aside, erase);
