@@ -56,7 +56,7 @@ async function restore(
   const found = await filePlaceOf(options);
   const place = { ...found, flock: options.flock, bundle: bundleFolder(undefined, options) };
   const restored = await restoreSwarm(place, backup, signal, showCopyProgress(terminal));
-  const { conversations, files, bytes, startedAt, problems } = restored;
+  const { conversations, files, bytes, startedAt, problems, droppedGrants } = restored;
   for (const problem of problems)
     terminal.printError(`warn: The backup was made with this problem: ${harmlessLines(problem)}\n`);
   const missing = await findMissingAgents(place);
@@ -64,11 +64,17 @@ async function restore(
   const { swarm, stateRoot } = found;
   return {
     json: {
-      ...{ backup, swarm, stateRoot, conversations, files, bytes, startedAt, problems },
+      ...{ backup, swarm, stateRoot, conversations, files, bytes, startedAt, problems, droppedGrants },
       ...(missing.agents.length === 0 ? {} : { missingAgents: missing.agents }),
     },
-    text: `Restored ${count(conversations, 'conversation')} of swarm "${swarm}" into ${stateRoot}: ${count(files, 'file')}, ${bytes} bytes.\n`,
+    text: `Restored ${count(conversations, 'conversation')} of swarm "${swarm}" into ${stateRoot}: ${count(files, 'file')}, ${bytes} bytes.\n${describeGrants(droppedGrants)}`,
   };
+}
+
+function describeGrants(dropped: number): string {
+  if (dropped === 0) return '';
+  const answers = dropped === 1 ? '1 answer for always is' : `${dropped} answers for always are`;
+  return `${answers} not restored: people are asked again.\n`;
 }
 
 function describeMissing({ agents, conversations }: MissingAgents, swarm: string): string {

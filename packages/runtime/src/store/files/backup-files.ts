@@ -7,9 +7,13 @@ import { systemProcesses } from '../../ports/processes.ts';
 import { type Backup, type BackupOptions, backUpWorkspace } from '../../workspace/backup/back-up-workspace.ts';
 import { unusableFolder } from '../../workspace/backup/backup-errors.ts';
 import { findLostRestored } from '../../workspace/backup/find-lost-copies.ts';
-import type { BackupProgress } from '../../workspace/backup/backup-writer.ts';
 import type { BackupManifest } from '../../workspace/backup/manifest.ts';
-import { readManifest, type RestoreOptions, restoreWorkspace } from '../../workspace/backup/restore-workspace.ts';
+import {
+  readManifest,
+  type RestoreOptions,
+  type RestoreProgress,
+  restoreWorkspace,
+} from '../../workspace/backup/restore-workspace.ts';
 import { readInboxLog } from '../../workspace/inbox/read-inbox-log.ts';
 import { followLinks } from '../../workspace/layout/follow-links.ts';
 import { inboxFolder, type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -41,7 +45,7 @@ export async function backUpFiles(
 }
 
 /** A restored backup, and the damage that it has. */
-export interface RestoredFiles extends BackupProgress, Pick<BackupManifest, 'problems'> {}
+export interface RestoredFiles extends RestoreProgress, Pick<BackupManifest, 'problems'> {}
 
 /** Reads the manifest of a backup. **Errors** — those of `readManifest`. */
 export function readBackup(folder: string): Promise<BackupManifest> {

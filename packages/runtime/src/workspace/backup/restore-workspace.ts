@@ -4,7 +4,7 @@
  * Invariants: 1. The workspace is written under another name. It gets its own name with one rename, when all of it is checked and durable.
  * 2. After a crash, the workspace has no conversations or all of them. The next owner puts the replaced workspace back, if the
  * crash was between the two renames, and removes the rest. 3. Only paths of the manifest are read, none of
- * them through a link.
+ * them through a link. 4. No answer for always is restored (`drop-grants.ts`).
  */
 import type { BundleFs } from '../../ports/bundle-fs.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
@@ -18,6 +18,7 @@ import {
 import { COPY } from './back-up-workspace.ts';
 import { damagedBackup, MANIFEST, unusableFolder } from './backup-errors.ts';
 import { type BackupProgress, BackupWriter, parentOf, UnreadableFile } from './backup-writer.ts';
+import { dropGrants } from './drop-grants.ts';
 import { forEachAtMost } from './for-each-at-most.ts';
 import { type BackedUpFile, type BackupManifest, decodeManifest, LONGEST_MANIFEST } from './manifest.ts';
 
@@ -30,6 +31,11 @@ export interface RestoreOptions {
   readonly fence?: () => void;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: BackupProgress) => void;
+}
+
+export interface RestoreProgress extends BackupProgress {
+  /** The number of answers for always that the backup has and that are not restored. */
+  readonly droppedGrants: number;
 }
 
 /** Files that are copied at the same time. */
@@ -57,7 +63,7 @@ export async function restoreWorkspace(
   fs: BundleFs,
   manifest: BackupManifest,
   options: RestoreOptions,
-): Promise<BackupProgress> {
+): Promise<RestoreProgress> {
   const { stateRoot, workspaceId } = options;
   const workspaces = workspaceFolder(stateRoot, '').slice(0, -1);
   const draft = restoringFolder(stateRoot, workspaceId);
@@ -67,6 +73,7 @@ export async function restoreWorkspace(
   await removeRestoreLeftovers(fs, stateRoot, workspaceId);
   try {
     const progress = await writeDraft(fs, manifest, draft, options);
+    const droppedGrants = await dropGrants(fs, draft);
     // Another owner would have removed files of the draft.
     options.fence?.();
     const workspace = workspaceFolder(stateRoot, workspaceId);
@@ -78,7 +85,7 @@ export async function restoreWorkspace(
     await fs.syncFolder(workspaces);
     // The restore is done. If this folder cannot be removed, or another owner removes it too, the next owner tries again.
     await fs.removeFolder(replaced).catch(() => undefined);
-    return progress;
+    return { ...progress, droppedGrants };
   } catch (error) {
     await fs.removeFolder(draft).catch(() => undefined);
     throw error;

@@ -135,6 +135,23 @@ export async function keepIntactLines(ports: StorePorts, path: string): Promise<
   return damaged;
 }
 
+/**
+ * Returns the bytes of a file without the entries for which `isLeftOut` returns true, and the number of those entries. A damaged
+ * file stays as it is: the next one who opens it reports the damage.
+ */
+export function leaveOut(
+  bytes: Uint8Array,
+  isLeftOut: (entry: QueueEntry) => boolean,
+): { readonly bytes: Uint8Array; readonly leftOut: number } {
+  const { lines, damage } = readLines(bytes);
+  if (damage) return { bytes, leftOut: 0 };
+  const { entries, removed } = replayQueue(lines, { warn: () => undefined }, '');
+  const left = Array.from(entries, ([key, value]) => ({ key, value })).filter(isLeftOut);
+  if (left.length === 0) return { bytes, leftOut: 0 };
+  for (const { key } of left) entries.delete(key);
+  return { bytes: encodeQueue({ entries, removed }), leftOut: left.length };
+}
+
 function encodeQueue({ entries, removed }: Pick<ReturnType<typeof replayQueue>, 'entries' | 'removed'>): Uint8Array {
   const live = Array.from(entries, ([key, value], index) => JSON.stringify({ seq: index + 2, key, value }));
   return sealLines([JSON.stringify({ seq: 1, removed }), ...live]);
