@@ -1,4 +1,5 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
+import type { JsonObject } from '@goondan/types';
 import { checkPage } from './check-page.ts';
 import { findContentProblem, readForm } from './read-form.ts';
 
@@ -92,4 +93,38 @@ test.each([
 ])('the address of a page is checked: %.40s', (url, problem) => {
   if (problem === undefined) expect(checkPage(url)).toBeUndefined();
   else expect(checkPage(url)).toContain(problem);
+});
+
+describe('N-04 a person can tell the choices and the fields of a form apart', () => {
+  const read = (field: JsonObject) => readForm({ type: 'object', properties: { a: field } });
+  const titled = (...choices: readonly (readonly [value: string, title?: string])[]) =>
+    choices.map(([value, title]) => ({ const: value, ...(title !== undefined && { title }) }));
+  const titlesOf = (field: JsonObject) => {
+    const fields = read(field);
+    return 'problem' in fields ? fields.problem : fields[0]?.choices?.map(({ title }) => title);
+  };
+
+  test.each([
+    ['oneOf', { type: 'string', oneOf: titled(['x', 'Keep'], ['x', 'Delete']) }],
+    ['enum', { type: 'string', enum: ['x', 'y', 'x'], enumNames: ['Keep', 'Other', 'Delete'] }],
+    ['a list', { type: 'array', items: { anyOf: titled(['x', 'Keep'], ['x']) } }],
+  ])('two titles for one value are refused: %s', (_, field) => {
+    expect(titlesOf(field)).toBe('the field "a" of its form has the same choice twice');
+  });
+
+  test('titles that look alike, or like the value of another choice, are shown with their values', () => {
+    const one = (...choices: readonly (readonly [string, string?])[]) =>
+      titlesOf({ type: 'string', oneOf: titled(...choices) });
+    expect(one(['x', 'Keep'], ['y', 'keep '])).toEqual(['Keep ("x")', 'keep  ("y")']);
+    expect(one(['keep', 'Delete'], ['delete', 'Keep'])).toEqual(['Delete ("keep")', 'Keep ("delete")']);
+    expect(one(['a', 'A'], ['b', 'B'], ['c'])).toEqual(['A', 'B', 'c']);
+    const odd = one(['x', 'A'], ['y', 'A'], ['z', 'A ("x")'], ['x") ("z', 'A']);
+    expect(new Set(odd).size).toBe(4);
+  });
+
+  test('fields whose titles look alike are shown with their names', () => {
+    const properties = { to: { type: 'string', title: 'Account' }, from: { type: 'string', title: 'account' } };
+    const fields = readForm({ type: 'object', properties });
+    expect('problem' in fields ? [] : fields.map(({ title }) => title)).toEqual(['Account ("to")', 'account ("from")']);
+  });
 });

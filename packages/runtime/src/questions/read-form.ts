@@ -49,7 +49,7 @@ export function readForm(schema: unknown): readonly FormField[] | { readonly pro
     if ('problem' in field) return field;
     fields.push(field);
   }
-  return fields;
+  return tellApart(fields, ({ name }) => name);
 }
 
 function readField(name: string, schema: unknown, isRequired: boolean): FormField | { readonly problem: string } {
@@ -75,6 +75,7 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
       const { items } = schema;
       const choices = isObject(items) ? readChoices(items, 'anyOf') : undefined;
       if (choices === undefined) return wrong(name, 'is a list whose items are not choices');
+      if (hasTwice(choices)) return wrong(name, 'has the same choice twice');
       return limited(schema, { ...head, type: 'choices', choices }, 'minItems', 'maxItems');
     }
     default:
@@ -87,7 +88,8 @@ type Head = Omit<FormField, 'type'>;
 function readText(name: string, schema: Fields, head: Head): FormField | { readonly problem: string } {
   if (schema['enum'] !== undefined || schema['oneOf'] !== undefined) {
     const choices = readChoices(schema, 'oneOf');
-    return choices === undefined ? wrong(name, 'has choices that are not texts') : { ...head, type: 'choice', choices };
+    if (choices === undefined) return wrong(name, 'has choices that are not texts');
+    return hasTwice(choices) ? wrong(name, 'has the same choice twice') : { ...head, type: 'choice', choices };
   }
   const format = formats.find((each) => each === schema['format']);
   return limited(schema, { ...head, type: 'text', ...(format && { format }) }, 'minLength', 'maxLength');
@@ -107,7 +109,27 @@ function readChoices(schema: Fields, list: 'oneOf' | 'anyOf'): readonly FormChoi
     return typeof value === 'string' ? [{ value, title: typeof title === 'string' ? title : value }] : [];
   });
   const isFit = choices.length > 0 && choices.length === found.length && choices.length <= MOST_CHOICES;
-  return isFit ? choices : undefined;
+  return isFit ? tellApart(choices, ({ value }) => value) : undefined;
+}
+
+/** Two choices with one value may have different titles, and nobody could tell which of them was chosen. */
+function hasTwice(choices: readonly FormChoice[]): boolean {
+  return new Set(choices.map(({ value }) => value)).size !== choices.length;
+}
+
+/**
+ * Adds to each title what identifies its field or choice, if a person could take one for another: if two titles look alike, or
+ * one looks like the name or the value of another.
+ */
+function tellApart<Titled extends { readonly title: string }>(
+  all: readonly Titled[],
+  idOf: (each: Titled) => string,
+): readonly Titled[] {
+  const look = (text: string) => text.normalize('NFKC').trim().toLowerCase();
+  const looks = all.map((each) => new Set([look(each.title), look(idOf(each))]));
+  const isAlike = new Set(looks.flatMap((each) => [...each])).size < looks.reduce((sum, each) => sum + each.size, 0);
+  if (!isAlike) return all;
+  return all.map((each) => ({ ...each, title: `${each.title} (${JSON.stringify(idOf(each))})` }));
 }
 
 function limited(schema: Fields, field: FormField, low: string, high: string): FormField {
