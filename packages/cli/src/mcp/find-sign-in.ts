@@ -1,5 +1,12 @@
 /** Finds the sign-in of a server, for `gdn mcp login`, `logout` and `status`. No code of the bundle runs. */
-import { describeTarget, type HttpTarget, readSettings, resolveTarget } from '@goondan/base/mcp';
+import {
+  CLEAR_TEXT,
+  describeTarget,
+  type HttpTarget,
+  keepsSecrets,
+  readSettings,
+  resolveTarget,
+} from '@goondan/base/mcp';
 import { resolveSwarm, type ResolvedSwarm } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { prepareRun, type PreparedRun, resolveTrustedPlan, type RunRequest } from '../run/prepare-run.ts';
@@ -83,6 +90,7 @@ async function findSignIn(
   const target = await resolveTarget(readSettings(config, name), { ...found, environment });
   if (target.type === 'stdio') throw nobodyCan(name, 'it is a program of this machine');
   const { oauth } = target;
+  if (oauth === undefined && !keepsSecrets(target.url)) throw nobodyCan(name, CLEAR_TEXT);
   if (oauth === undefined) throw nobodyCan(name, 'its `headers` have a token, or its `oauth` is false');
   return { name, target: { ...target, oauth }, address: describeTarget(target), secrets };
 }

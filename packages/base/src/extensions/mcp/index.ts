@@ -9,6 +9,7 @@ export { checkEntry, MCP_FILE, readMcpFile, type ServerEntry, serversOf } from '
 export { type McpConfig, readSettings } from './mcp-settings.ts';
 export { type ProbedServer, type ProbedTool, probeServer } from './probe-server.ts';
 export { resolveTarget } from './resolve-target.ts';
+export { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 export { describeTarget, type HttpTarget } from './server-target.ts';
 export { type PersonDeps, signInPerson } from './sign-in/sign-in-person.ts';
 export { SignInFile } from './sign-in/sign-in-file.ts';

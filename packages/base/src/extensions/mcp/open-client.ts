@@ -19,6 +19,7 @@ import { loadSdk, type Sdk } from './sdk.ts';
 import { MOST_ROUNDS, questionCapabilities, refusal, ServedQuestions } from './serve-questions.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTarget } from './server-target.ts';
+import { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 import { ServerSignIn } from './sign-in/server-sign-in.ts';
 
 type SdkClient = InstanceType<Sdk['Client']>;
@@ -49,6 +50,7 @@ class SupervisedClient implements McpClient {
   /** The previous process, when none is running. */
   #lastProcess: ServerProcess<never> | undefined;
   #signIn: ServerSignIn | undefined;
+  #isClear = false;
   #isOpen = false;
   #closing: Promise<void> | undefined;
 
@@ -67,6 +69,7 @@ class SupervisedClient implements McpClient {
     await this.close();
     this.#calls.reset();
     this.#signIn = this.#openSignIn(target);
+    this.#isClear = target.type === 'http' && !keepsSecrets(target.url);
     try {
       await this.#withScopes(() => {
         // Each attempt uses a new SDK client. After a transport failed to start, an SDK client keeps it and rejects the
@@ -266,6 +269,7 @@ class SupervisedClient implements McpClient {
       const isLost = (status === 400 || status === 404) && this.#client.transport?.sessionId !== undefined;
       if (isLost) return failed('session-lost', 'it has lost this session.');
       if (status === 401 && this.#signIn !== undefined) return failed('sign-in', 'it rejected the new tokens.');
+      if (status === 401 && this.#isClear) return failed('refused', `it demands a sign-in, but ${CLEAR_TEXT}.`);
       if (status === 401 || status === 403) return failed('refused', `it rejected the credentials (HTTP ${status}).`);
       return failed(status !== undefined && status < 500 ? 'refused' : 'broken');
     }

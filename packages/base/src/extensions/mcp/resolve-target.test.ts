@@ -91,6 +91,24 @@ describe('the target of a server', () => {
     expect(await refusal(resolve({ transport: { type: 'http', url } }))).toMatchObject({ code: 'E_MCP_FILE' });
   });
 
+  test('N-01 a server of another machine without TLS gets no sign-in; a declared one is refused with its place', async () => {
+    const [clear, own] = ['http://a.example/mcp', 'http://127.0.0.2/mcp'];
+    expect(await resolve({ transport: { type: 'http', url: clear } })).not.toHaveProperty('oauth');
+    expect(await resolve({ transport: { type: 'http', url: clear, oauth: false } })).not.toHaveProperty('oauth');
+    for (const url of [own, 'https://a.example/mcp'])
+      expect(await resolve({ transport: { type: 'http', url, oauth: {} } })).toHaveProperty('oauth');
+    expect(await refusal(resolve({ transport: { type: 'http', url: clear, oauth: {} } }))).toMatchObject({
+      code: 'E_MCP_FILE',
+      message: expect.stringContaining('transport.oauth declares a sign-in, but its url begins with http:'),
+    });
+    const entry = { type: 'http', url: 'http://${TOKEN}.example/mcp', oauth: { clientId: 'x' } };
+    expect(await refusal(fromFile({ files: entry }))).toMatchObject({
+      code: 'E_MCP_FILE',
+      message: expect.stringContaining('.mcp.json: mcpServers.files.oauth declares a sign-in'),
+      suggestion: expect.stringContaining('mcpServers.files.url'),
+    });
+  });
+
   test('its description has no value that may be a secret', () => {
     const http = {
       type: 'http',

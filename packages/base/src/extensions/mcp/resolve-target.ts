@@ -6,6 +6,7 @@ import { checkEntry, MCP_FILE, readMcpFile, serversOf } from './mcp-file.ts';
 import type { McpSettings, TransportConfig } from './mcp-settings.ts';
 import { childEnvironment, type Environment } from '../../process-tree/child-environment.ts';
 import type { HttpTarget, ServerTarget } from './server-target.ts';
+import { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 import { findProblem, type OauthSettings } from './sign-in/oauth-settings.ts';
 import { signInPlace } from './sign-in/sign-in-file.ts';
 
@@ -31,9 +32,11 @@ export async function resolveTarget(
   around: Surroundings,
 ): Promise<ServerTarget> {
   const { transport, file } = settings;
-  if (transport !== undefined) return complete(transport, around.bundleFolder, around);
+  if (transport !== undefined) return complete(transport, around.bundleFolder, around, 'transport');
   const folder = file.folder === 'bundle' ? around.bundleFolder : around.workdir;
-  return complete(await readTransport(join(folder, MCP_FILE), file.server), folder, around);
+  const path = join(folder, MCP_FILE);
+  const where = `${path}: mcpServers.${file.server}`;
+  return complete(await readTransport(path, file.server), folder, around, where);
 }
 
 async function readTransport(path: string, server: string): Promise<TransportConfig> {
@@ -50,7 +53,8 @@ async function readTransport(path: string, server: string): Promise<TransportCon
   return entry.type === 'http' ? entry : { ...entry, type: 'stdio' };
 }
 
-function complete(transport: TransportConfig, folder: string, around: Surroundings): ServerTarget {
+/** `where`: the place of the declaration, for errors. */
+function complete(transport: TransportConfig, folder: string, around: Surroundings, where: string): ServerTarget {
   const missing = new Set<string>();
   const lookUp = (name: string) => {
     if (name === 'GOONDAN_BUNDLE') return around.bundleFolder;
@@ -65,8 +69,13 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
     const names = [...missing].join(', ');
     throw new GoondanError('E_MCP_VARIABLE', `The MCP server needs variables that are not set: ${names}.`);
   }
-  if (target.type === 'http') checkUrl(target.url);
-  return target;
+  if (target.type !== 'http') return target;
+  checkUrl(target.url);
+  if (target.oauth === undefined || keepsSecrets(target.url)) return target;
+  if (transport.type === 'http' && transport.oauth !== undefined) throw clearText(where);
+  // The server may work without a sign-in.
+  const { oauth: _, ...open } = target;
+  return open;
 
   /** A server that gets an `Authorization` header needs no sign-in. */
   function toOauth(
@@ -77,7 +86,8 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
     const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
     if (oauth === false || (oauth === undefined && hasToken)) return undefined;
     const problem = findProblem(oauth ?? {});
-    if (problem !== undefined) throw new GoondanError('E_MCP_FILE', `The MCP server cannot be used: ${problem}.`);
+    if (problem !== undefined)
+      throw new GoondanError('E_MCP_FILE', `The MCP server cannot be used: ${where}${problem}.`);
     const texts = Object.entries(oauth ?? {}).map(([key, value]) => [
       key,
       typeof value === 'string' ? expand(value) : value,
@@ -107,6 +117,13 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
       protocol,
     };
   }
+}
+
+function clearText(where: string): GoondanError {
+  const message = `The MCP server cannot be used: ${where}.oauth declares a sign-in, but ${CLEAR_TEXT}.`;
+  return new GoondanError('E_MCP_FILE', message, {
+    suggestion: `Write an https address into ${where}.url. Only a server of this machine may have http: localhost, 127.0.0.1, [::1].`,
+  });
 }
 
 function checkUrl(url: string): void {

@@ -32,6 +32,8 @@ describe('the requests of a sign-in', () => {
   test('N-01 a server with TLS leads to no request without TLS', async () => {
     const { fetch } = answering(() => Response.json({}));
     expect(fetch('http://a.example/metadata')).rejects.toThrow('http://a.example/metadata is not an https address.');
+    const own = oauthFetch('http://localhost:1/mcp', undefined, async () => Response.json({}));
+    expect(own.fetch('http://a.example/token')).rejects.toThrow('http://a.example/token is not an https address.');
     expect(
       (await oauthFetch('http://127.0.0.1:1/', undefined, async () => Response.json({})).fetch('http://127.0.0.1:2/'))
         .ok,
@@ -44,7 +46,7 @@ describe('the requests of a sign-in', () => {
       asked.push(String(url));
       return new Response(null, { status: 302, headers: { location: 'file:///etc/passwd' } });
     });
-    const refused = 'file:///etc/passwd is not an http or https address.';
+    const refused = 'file:///etc/passwd is not an https address.';
     for (const address of ['http://127.0.0.1:1/metadata', 'file:///etc/passwd'])
       expect(String(await fetch(address).catch((error: unknown) => error))).toContain(refused);
     expect(asked).toEqual(['http://127.0.0.1:1/metadata']);

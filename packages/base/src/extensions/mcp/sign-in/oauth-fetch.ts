@@ -2,8 +2,8 @@
  * Sends the requests of a sign-in: metadata, registration, tokens.
  *
  * 1. A request has a time limit, and its answer a size limit.
- * 2. The server of an https address cannot lead to a request without TLS, also not by a redirect, and no server to a file,
- *    which `fetch` would read.
+ * 2. No request leaves this machine without TLS, also not by a redirect. The server of an https address cannot lead to a request
+ *    without TLS at all, and no server to a file, which `fetch` would read.
  * 3. Only a request without a secret follows redirects: what is posted goes to the address that was asked for.
  * 4. The text of an error answer never repeats a secret of its request, because it gets into errors and logs. All of it
  *    is dropped except the fields of an OAuth error.
@@ -11,6 +11,7 @@
 import { isObject } from '../../../json/is-object.ts';
 import { cleanText } from '../../../text/clean-text.ts';
 import type { FetchLike } from '../sdk.ts';
+import { mayLeadTo } from './clear-text.ts';
 
 const LONGEST_MS = 15_000;
 const MOST_BYTES = 1_000_000;
@@ -25,7 +26,6 @@ export interface OauthFetch {
 
 /** `serverUrl`: the address of the MCP server. */
 export function oauthFetch(serverUrl: string, signal?: AbortSignal, send: FetchLike = fetch): OauthFetch {
-  const needsTls = serverUrl.startsWith('https:');
   let problem: string | undefined;
   return {
     problem: () => problem,
@@ -44,8 +44,7 @@ export function oauthFetch(serverUrl: string, signal?: AbortSignal, send: FetchL
   async function request(target: URL, init: RequestInit, late: AbortSignal): Promise<Response> {
     const { protocol, host, pathname } = target;
     const where = `${protocol}//${host}${pathname}`;
-    if (needsTls && protocol !== 'https:') throw new Error(`${where} is not an https address.`);
-    if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`${where} is not an http or https address.`);
+    if (!mayLeadTo(serverUrl, target)) throw new Error(`${where} is not an https address.`);
     const signals = [late, signal, init.signal].filter((each) => each instanceof AbortSignal);
     try {
       const response = await send(target, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });

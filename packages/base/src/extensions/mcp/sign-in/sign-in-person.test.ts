@@ -6,10 +6,13 @@ import { signInAsPerson, targetOf } from '../testing/sign-in-as-person.ts';
 import { SignInFile } from './sign-in-file.ts';
 import { checkAddress } from './sign-in-person.ts';
 
-test('N-01 a person is sent to no address that another program than a browser opens', async () => {
+test.each([
+  ['that another program than a browser opens', 'file:///bin/program', 'begins with file://'],
+  ['of another machine without TLS', 'http://login.example/page', 'begins with http://login.example'],
+])('N-01 a person is sent to no address %s', async (_, endpoint, problem) => {
   using place = new ServerPlace();
   const server = new GuardedServer();
-  server.become({ metadata: { authorization_endpoint: 'file:///bin/program' } });
+  server.become({ metadata: { authorization_endpoint: endpoint } });
   const shown: string[] = [];
   const here = { url: server.url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') };
   const show = async (address: string) => shown.push(address);
@@ -18,7 +21,7 @@ test('N-01 a person is sent to no address that another program than a browser op
   );
   await server.stop();
   expect([error, shown]).toMatchObject([{ code: 'E_MCP_SIGN_IN' }, []]);
-  expect(String(error)).toContain('begins with file:, and not with https: or http:.');
+  expect(String(error)).toContain(`${problem}, and not with https:.`);
 });
 
 test('N-01 the answer of a server without a sign-in is cleaned and cut in the error', async () => {
@@ -34,7 +37,7 @@ test('N-01 the answer of a server without a sign-in is cleaned and cut in the er
 
 test('N-01 a server with TLS sends nobody to a page without TLS', () => {
   const page = (address: string) => () => checkAddress('https://a.example/mcp', new URL(address));
-  expect(page('http://a.example/authorize')).toThrow('begins with http:, and not with https:');
+  expect(page('http://a.example/authorize')).toThrow('begins with http://a.example, and not with https:');
   expect(page('https://login.example/authorize')).not.toThrow();
 });
 

@@ -5,6 +5,7 @@ import { cleanText } from '../../../text/clean-text.ts';
 import { fetchSameOrigin } from '../fetch-same-origin.ts';
 import { loadSdk, type Sdk } from '../sdk.ts';
 import type { HttpTarget } from '../server-target.ts';
+import { mayLeadTo } from './clear-text.ts';
 import { hide, oauthFetch } from './oauth-fetch.ts';
 import { OauthProvider } from './oauth-provider.ts';
 import { listenForRedirect, type RedirectListener } from './redirect-listener.ts';
@@ -102,11 +103,11 @@ async function obtain(sdk: Sdk, deps: PersonDeps, known: SignIn, demand: Demand)
 }
 
 /** Throws if a person may not open the address of a sign-in. `url`: the address of the server. */
-export function checkAddress(url: string, { protocol }: URL): void {
+export function checkAddress(url: string, address: URL): void {
   // A browser is opened with it, and other schemes could start other programs.
-  const schemes = url.startsWith('https:') ? ['https:'] : ['https:', 'http:'];
-  if (schemes.includes(protocol)) return;
-  throw new Error(`the address of the sign-in begins with ${protocol}, and not with ${schemes.join(' or ')}`);
+  if (mayLeadTo(url, address)) return;
+  const { protocol, host } = address;
+  throw new Error(`the address of the sign-in begins with ${protocol}//${host}, and not with https:`);
 }
 
 /** Asks the server once without a token, because its answer says what to sign in for. */

@@ -410,6 +410,21 @@ describe('a person', () => {
     expect([server.count('/revoke'), existsSync(oauth.place.path)]).toEqual([0, false]);
   });
 
+  test('N-01 who signs out waits for the process that holds the lock, and changes nothing before', async () => {
+    await signInAsPerson(here());
+    const file = await fileOf();
+    const before = file.read();
+    const { url, oauth } = await targetOf(here());
+    const waiting: Promise<unknown>[] = [];
+    await file.lock(async () => {
+      waiting.push(signOut(url, oauth, new AbortController().signal));
+      await Bun.sleep(40);
+      expect([file.read(), server.count('/revoke')]).toEqual([before, 0]);
+    });
+    await Promise.all(waiting);
+    expect(existsSync(oauth.place.path)).toBe(false);
+  });
+
   test('N-01 who gives up changes nothing', async () => {
     await signInAsPerson(here());
     const before = (await fileOf()).read();
