@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SignInFile, signInPlace } from './sign-in-file.ts';
+import { secretsIn, SignInFile, signInPlace } from './sign-in-file.ts';
 
 let root: string;
 beforeEach(() => void (root = mkdtempSync(join(tmpdir(), 'sign-in-'))));
@@ -95,6 +95,8 @@ describe('the file of a sign-in', () => {
       '{"version":1,"url":"https://a.example/mcp","bundle":"/bundle","tokens":{"access_token":7}}',
     ],
     ['a client that is none', '{"version":1,"url":"https://a.example/mcp","bundle":"/bundle","client":"x"}'],
+    ['a demand that is none', '{"version":1,"url":"https://a.example/mcp","bundle":"/bundle","demand":"x"}'],
+    ['a time that is none', '{"version":1,"url":"https://a.example/mcp","bundle":"/bundle","receivedAt":"x"}'],
   ])('N-01 is refused when it is damaged: %s', async (_, text) => {
     const file = await written();
     writeFileSync(file.place.path, text);
@@ -114,6 +116,23 @@ describe('the file of a sign-in', () => {
     expect(() => file.read()).toThrow('cannot be read (ELOOP)');
     await file.lock(async () => file.write(signIn));
     expect(file.read()).toMatchObject(signIn);
+  });
+
+  test('N-01 names all its secrets for masking, and none if it cannot be used', async () => {
+    const file = await written();
+    const tokens = { ...signIn.tokens, refresh_token: 'a refresh token' };
+    const client = { client_id: 'us', client_secret: 'a client secret', issuer: 'https://a.example' };
+    await file.lock(async () => file.write({ tokens, client }));
+    expect(secretsIn(file.place)).toEqual(['an access token', 'a refresh token', 'a client secret']);
+    chmodSync(file.place.path, 0o644);
+    expect(secretsIn(file.place)).toEqual([]);
+  });
+
+  test('N-01 is removed with the draft that a killed process left', async () => {
+    const file = await written();
+    writeFileSync(`${file.place.path}.next`, 'an access token');
+    expect(await file.lock(async () => [file.remove(), file.remove()])).toEqual([true, false]);
+    expect(readdirSync(dirname(file.place.path)).filter((name) => !name.endsWith('.lock'))).toEqual([]);
   });
 
   test('N-01 is written by one at a time, and the lock ends with a failure', async () => {

@@ -13,6 +13,8 @@ import { GuardedServer } from '../testing/guarded-server.ts';
 import { obedientModel } from '../testing/obedient-model.ts';
 import { ServerPlace } from '../testing/server-place.ts';
 import { signInAsPerson, targetOf, type TestSignIn } from '../testing/sign-in-as-person.ts';
+import { loadSdk } from '../sdk.ts';
+import { ServerSignIn } from './server-sign-in.ts';
 import { describeSignIn } from './sign-in-status.ts';
 import { SignInFile } from './sign-in-file.ts';
 import { signOut } from './sign-out.ts';
@@ -143,7 +145,11 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 refreshes an expired token, and keeps the new refresh token', async () => {
+    const receivedAt = async () => (await fileOf()).read().receivedAt;
+    const begun = Date.now();
     await signInAsPerson(here());
+    expect(await receivedAt()).toBeGreaterThanOrEqual(begun);
+    const signedIn = Date.now();
     const agent = await start();
     for (let round = 1; round <= 3; round += 1) {
       server.expireAccess();
@@ -151,6 +157,33 @@ describe('an agent whose server needs a sign-in', () => {
       expect(server.count('refresh_token')).toBe(round);
     }
     expect(server.asked).toEqual(['read']);
+    expect(await receivedAt()).toBeGreaterThanOrEqual(signedIn);
+  });
+
+  test('N-01 a new sign-in asks for the scopes of the last one, too', async () => {
+    await signInAsPerson(here({ oauth: { scopes: ['write'] } }));
+    await signInAsPerson(here());
+    expect(server.asked.map((scope) => scope.split(' ').toSorted())).toEqual([
+      ['read', 'write'],
+      ['read', 'write'],
+    ]);
+  });
+
+  test('N-01 waits for the lock before it gets more scopes, and tells its secrets before it uses them', async () => {
+    const robot = { clientId: 'robot', clientSecret: '${ROBOT}', grant: 'client_credentials' } as const;
+    const { url, oauth } = await targetOf(here({ oauth: robot, environment: { ROBOT: 'a secret of a robot' } }));
+    const secrets: string[] = [];
+    const onSecrets = (told: readonly string[]) => void secrets.push(...told);
+    const signIn = new ServerSignIn({ sdk: await loadSdk(), url, oauth, onSecrets });
+    expect(secrets).toEqual(['a secret of a robot']);
+    const waiting: Promise<void>[] = [];
+    await new SignInFile(oauth.place).lock(async () => {
+      waiting.push(signIn.stepUp('write', undefined));
+      await Bun.sleep(40);
+      expect(server.count('/token')).toBe(0);
+    });
+    await Promise.all(waiting);
+    expect([server.count('/token'), secrets.length]).toEqual([1, 2]);
   });
 
   test('N-01 needs a person again when the refresh token has expired, and keeps the registered client', async () => {
