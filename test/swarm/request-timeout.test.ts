@@ -10,7 +10,8 @@ const LONG_MS = 60_000;
 const lateMessage = (ms: number, field: string) =>
   `Agent "b" did not answer within ${ms} ms of the start of its turn (${field}).`;
 
-describe('a request that is not answered in time', () => {
+// Each test has a swarm of its own and waits for a time limit, so they wait together.
+describe.concurrent('a request that is not answered in time', () => {
   test('A-03 ends with an error that names target and time, and the turn of the callee is cancelled', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
@@ -57,7 +58,7 @@ describe('a request that is not answered in time', () => {
     expect(end).toMatchObject({ errand: { agentName: 'b', ends: [{ isAborted: false }] } });
   });
 
-  test('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
+  test.serial('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
     const busy = running.run('b', [{ hold: 'gate' }]);
     await until('B works', () => running.notes().length === 1);

@@ -198,7 +198,9 @@ describe('gdn changes undo', () => {
       // The cast is safe: the undo uses only these two members.
       const failing = { bundleFolder: store.bundleFolder, undo } as Changesets;
       const terminal = { printError: () => undefined, showsProgress: false };
-      expect(undoChangeset(failing, { id, by: 'ann', stateRoot: place.stateRoot }, terminal)).rejects.toThrow('full');
+      const failed = undoChangeset(failing, { id, by: 'ann', stateRoot: place.stateRoot }, terminal);
+      // Not with `rejects`, for which Bun stops this process, and so the swarm in it.
+      expect(await failed.then(() => 'done', String)).toContain('full');
       expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe('Nothing has changed.\n');
 
       const undone = await changes('undo', id, '--yes', '--json');

@@ -59,8 +59,10 @@ describe('F-26 ls', () => {
     const unix = controlSocketPath(workspace, workspaceId, systemSocketEnvironment());
     const silent = Bun.listen({ unix, socket: { data: () => undefined } });
     try {
-      expect((await place.run('ls')).stdout).toMatch(/^default +does not answer +host /m);
-      expect(await list('--running')).toContainEqual({ ...asleep, running: true, answers: false });
+      // Each of them waits for the answer.
+      const [{ stdout }, running] = await Promise.all([place.run('ls'), list('--running')]);
+      expect(stdout).toMatch(/^default +does not answer +host /m);
+      expect(running).toContainEqual({ ...asleep, running: true, answers: false });
     } finally {
       silent.stop(true);
       rmSync(unix, { force: true });

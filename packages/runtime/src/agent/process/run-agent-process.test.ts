@@ -631,6 +631,8 @@ describe('calls to other agents', () => {
     const { callId } = await agent.first('call');
     await agent.send({ type: 'cancel', eventId: 'one', reason: 'enough' });
     expect(await agent.first('call.cancelled')).toEqual({ type: 'call.cancelled', callId });
+    // The turn waits for the tokens of the cancelled call.
+    await agent.send({ type: 'call.ended', callId, outcome: { status: 'accepted' } });
     expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
     // An answer that arrives late has no effect.
     await agent.send({ type: 'call.ended', callId, outcome: { status: 'accepted' } });

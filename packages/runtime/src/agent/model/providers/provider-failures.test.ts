@@ -106,7 +106,8 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(error.suggestion).toContain('endpoint');
   });
 
-  test.each([true, false])('a server that never answers is a timeout (stream: %p)', async (stream) => {
+  // These wait for a time limit, so they wait together.
+  test.concurrent.each([true, false])('a server that never answers is a timeout (stream: %p)', async (stream) => {
     const started = performance.now();
     const error = await failWith('nothing', { stream, timeouts: { silenceMs: 400 } });
     expect(error).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
@@ -114,7 +115,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  test('a stream that falls silent is a timeout, and the server sees the client leave', async () => {
+  test.concurrent('a stream that falls silent is a timeout, and the server sees the client leave', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ first: beginning, of: story, after: 'silence' });
     const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { silenceMs: 400 } }), [question]));
@@ -122,7 +123,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await clientGone(server);
   });
 
-  test('a call that exceeds its total time is a timeout, even while bytes arrive', async () => {
+  test.concurrent('a call that exceeds its total time is a timeout, even while bytes arrive', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { ...story, text: Array.from({ length: 500 }, () => 'word ') } });
     const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { totalMs: 400 } }), [question]));
