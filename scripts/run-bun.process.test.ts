@@ -145,13 +145,14 @@ describe('npm test', () => {
     expect(ended.slice(0, 2)).toContain('f.test.ts');
   });
 
-  test('gives tests no certificates of the developer', async () => {
+  // One of the next runs waits five seconds, so they run at the same time.
+  test.concurrent('gives tests no certificates of the developer', async () => {
     const asking = passing.replace('SECRET', 'NODE_EXTRA_CA_CERTS');
     const { stdout } = await runSuite({ 'a.test.ts': asking }, [], { NODE_EXTRA_CA_CERTS: '/dev/null' });
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
   });
 
-  test('processes that get the environment of a test have the usual settings of the engine', async () => {
+  test.concurrent('processes that get the environment of a test have the usual settings of the engine', async () => {
     const asking = `import { expect, test } from 'bun:test';
       import { spawnSync } from 'node:child_process';
       test('asks', async () => {
@@ -163,7 +164,7 @@ describe('npm test', () => {
     expect(stdout).toEndWith('\n2 passed, 0 failed\n');
   });
 
-  test('the test files of a process share their modules', async () => {
+  test.concurrent('the test files of a process share their modules', async () => {
     const importing = `import { expect, test } from 'bun:test';
       import './counted.ts';
       test('passes', () => {});`;
@@ -177,7 +178,7 @@ describe('npm test', () => {
     expect(stderr).toContain(' 6 pass');
   });
 
-  test('a file that leaves its process changed fails, and the files after it do not', async () => {
+  test.concurrent('a file that leaves its process changed fails, and the files after it do not', async () => {
     const leaving = `import { expect, test } from 'bun:test';
       process.env.LEFT = 'there';
       test('passes', () => {
@@ -203,7 +204,7 @@ describe('npm test', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('runs only the tests of this repository, without its .env', async () => {
+  test.concurrent('runs only the tests of this repository, without its .env', async () => {
     const { stdout } = await runSuite({
       'a.test.ts': passing,
       'node_modules/other/b.test.ts': failing,

@@ -58,21 +58,6 @@ describe.concurrent('a request that is not answered in time', () => {
     expect(end).toMatchObject({ errand: { agentName: 'b', ends: [{ isAborted: false }] } });
   });
 
-  test.serial('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
-    await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
-    const busy = running.run('b', [{ hold: 'gate' }]);
-    await until('B works', () => running.notes().length === 1);
-    const never = { name: 'never', steps: [{ sleep: LONG_MS }] };
-    const problem = 'Agent "b" did not begin its turn within 300 ms (its policy.queueTimeoutMs).';
-    expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 1 } }])).toMatchObject([
-      { code: 'E_AGENT_TIMEOUT', message: problem },
-    ]);
-    running.release('gate');
-    await busy;
-    expect(await running.say('a', 'ask b And now?')).toBe('b heard: And now?');
-    expect(running.notes().filter(({ what, errand: name }) => what === 'began' && name === 'never')).toEqual([]);
-  });
-
   test('A-03 one that ends as soon as its turn begins is cancelled', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const ask = { ask: { target: 'b', errand: { name: 'late', steps: [{ sleep: LONG_MS }] }, timeoutMs: 1 } };
@@ -105,5 +90,23 @@ describe.concurrent('a request that is not answered in time', () => {
     const error = { code: 'E_AGENT_TIMEOUT', message: lateMessage(600, "the caller's policy.requestTimeoutMs") };
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping } }])).toEqual([error]);
     expect(JSON.parse(await running.say('a', `ask b ${write('sleeping', sleeping.steps)}`))).toMatchObject(error);
+  });
+});
+
+// Its time limit is short, so it runs alone.
+describe('a request in the queue of its callee', () => {
+  test('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
+    const busy = running.run('b', [{ hold: 'gate' }]);
+    await until('B works', () => running.notes().length === 1);
+    const never = { name: 'never', steps: [{ sleep: LONG_MS }] };
+    const problem = 'Agent "b" did not begin its turn within 300 ms (its policy.queueTimeoutMs).';
+    expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 1 } }])).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT', message: problem },
+    ]);
+    running.release('gate');
+    await busy;
+    expect(await running.say('a', 'ask b And now?')).toBe('b heard: And now?');
+    expect(running.notes().filter(({ what, errand: name }) => what === 'began' && name === 'never')).toEqual([]);
   });
 });
