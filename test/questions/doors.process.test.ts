@@ -73,7 +73,8 @@ async function tryDisk(doors: Doors): Promise<void> {
 describe('every door', () => {
   test('N-04 answers the questions of each other door, and refuses late, second and foreign answers', async () => {
     await using doors = await Doors.open(place);
-    for (const cell of cells) await tryCell(doors, cell);
+    // Each door asks and answers; the test on PostgreSQL takes other pairs.
+    for (const cell of sampledCases(cells, 5)) await tryCell(doors, cell);
     await tryDisk(doors);
     // Another swarm, with other processes of connectors, knows the questions and their clients.
     const begun = [await doors.ask.http(), await doors.ask.openai()] as const;

@@ -9,7 +9,7 @@ import { testInProof } from '../../../../test/samples.ts';
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(180_000);
 
-const story = `${'One word after the other. '.repeat(20)}The end.`;
+const story = `${'One word after the other. '.repeat(15)}The end.`;
 const script = `
 - { when: 'picture', say: 'I see {{files}}.' }
 - { when: 'story', say: '${story}' }
@@ -45,7 +45,7 @@ spec:
   'weather.ts': `export const handlers = {
   async get(ctx, { city }) {
     console.error('The thermometer is old.');
-    await Bun.sleep(city === 'Slow' ? 120_000 : 1_500);
+    await Bun.sleep(city === 'Slow' ? 120_000 : 1_000);
     if (city === 'Atlantis') throw new Error('There is no such city.');
     return { tempC: 21 };
   },

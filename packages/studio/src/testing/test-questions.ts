@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { QuestionSummary } from '@goondan/runtime';
 import type { Locator, Page } from 'playwright-core';
+import { testInProof } from '../../../../test/samples.ts';
 import { personName } from '../../../cli/src/question/person-name.ts';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { type AskedSwarm, serveAskedSwarm } from './asked-swarm.ts';
@@ -320,23 +321,27 @@ export function testAnswers(opened: () => { readonly studio: StudioPlace; readon
     expect(await studio.gdn('logs', '--bundle', 'swarm')).toContain(`approved by ${who}.`);
   });
 
-  test('F-13 a tool that is always allowed runs without a question, and asks again when that is revoked', async () => {
-    const { page } = opened();
-    await send(page, 'Book a picnic in Rome');
-    const card = page.getByRole('region', { name: 'picnic__book waits for you' });
-    await card.getByRole('combobox', { name: 'The approval is for' }).selectOption('tool');
-    await card.getByRole('button', { name: 'Approve' }).click();
-    await ended(page, 'Book a picnic in Rome').getByText('is booked').first().waitFor();
-    await send(page, 'Book a picnic in Quito');
-    await ended(page, 'Book a picnic in Quito').getByText('is booked').first().waitFor();
-    const list = page.locator('.grants');
-    await list.locator('summary').click();
-    expect(await list.textContent()).toContain(`every call of picnic__book, with any arguments`);
-    expect(await list.textContent()).toContain(`by ${who}`);
-    await list.getByRole('button', { name: 'Revoke picnic__book' }).click();
-    await list.waitFor({ state: 'detached' });
-    await send(page, 'Book a picnic in Paris');
-    await card.getByRole('button', { name: 'Deny' }).click();
-    await ended(page, 'Book a picnic in Paris').waitFor();
-  });
+  // The card and the list are tested above, and the grants themselves in test/approval.
+  testInProof(
+    'F-13 a tool that is always allowed runs without a question, and asks again when that is revoked',
+    async () => {
+      const { page } = opened();
+      await send(page, 'Book a picnic in Rome');
+      const card = page.getByRole('region', { name: 'picnic__book waits for you' });
+      await card.getByRole('combobox', { name: 'The approval is for' }).selectOption('tool');
+      await card.getByRole('button', { name: 'Approve' }).click();
+      await ended(page, 'Book a picnic in Rome').getByText('is booked').first().waitFor();
+      await send(page, 'Book a picnic in Quito');
+      await ended(page, 'Book a picnic in Quito').getByText('is booked').first().waitFor();
+      const list = page.locator('.grants');
+      await list.locator('summary').click();
+      expect(await list.textContent()).toContain(`every call of picnic__book, with any arguments`);
+      expect(await list.textContent()).toContain(`by ${who}`);
+      await list.getByRole('button', { name: 'Revoke picnic__book' }).click();
+      await list.waitFor({ state: 'detached' });
+      await send(page, 'Book a picnic in Paris');
+      await card.getByRole('button', { name: 'Deny' }).click();
+      await ended(page, 'Book a picnic in Paris').waitFor();
+    },
+  );
 }
