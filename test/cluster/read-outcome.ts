@@ -47,12 +47,25 @@ async function readTraces({ traces }: StoreReader): Promise<readonly unknown[]> 
   const own = turns.filter(({ source }) => source?.kind !== 'agent').map(({ turnId }) => turnId);
   const read: unknown[] = [];
   for (const turnId of own.toSorted()) {
-    const found = await traces.read(turnId);
+    const found = await readEnded(traces, turnId);
     // The last records of a killed process may be missing, so of such a turn only the summary is compared.
     read.push(normalise(found.turns.map(({ chain, ...turn }) => (turn.resumes > 0 ? turn : { ...turn, chain }))));
   }
   return read;
 }
+
+/** Waits for the last records of the turn, which are written shortly after its answer; those of a killed process may be missing. */
+async function readEnded(traces: StoreReader['traces'], turnId: string) {
+  const deadline = performance.now() + LAST_RECORDS_MS;
+  for (;;) {
+    const found = await traces.read(turnId);
+    const isOver = found.turns.every(({ ending }) => ending !== undefined);
+    if (isOver || performance.now() > deadline) return found;
+    await Bun.sleep(20);
+  }
+}
+
+const LAST_RECORDS_MS = 5_000;
 
 /**
  * Fields that differ between two runs: times, and ids of spans, which are random. `references` has digests of messages
