@@ -8,8 +8,8 @@
 import { afterAll } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 
-const MOST_WAITS = 100;
-const WAIT_MS = 50;
+const MOST_WAITS = 500;
+const WAIT_MS = 10;
 
 const globals = Object.getOwnPropertyNames(globalThis);
 let before = describeProcess();

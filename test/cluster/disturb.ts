@@ -86,7 +86,7 @@ async function untilDone<Value>(output: () => string, attempt: () => Promise<Val
       return await attempt();
     } catch (error) {
       if (performance.now() > deadline) throw new Error(`The node does not answer: ${output()}`, { cause: error });
-      await Bun.sleep(100);
+      await Bun.sleep(25);
     }
   }
 }

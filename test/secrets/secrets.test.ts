@@ -65,7 +65,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 45_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error('It did not come to that.');
-    await Bun.sleep(100);
+    await Bun.sleep(20);
   }
 }
 

@@ -134,7 +134,7 @@ export class GdnPlace {
   async remove(): Promise<string[]> {
     for (const { bundle } of this.#served) await this.run('stop', '--bundle', bundle);
     const deadline = Date.now() + 10_000;
-    while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(50);
+    while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(10);
     const left = this.processes();
     for (const line of left) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });

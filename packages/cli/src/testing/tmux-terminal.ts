@@ -144,7 +144,7 @@ export class TmuxTerminal {
       if (Date.now() > deadline) throw new Error(`This was not seen: ${String(what)}. The screen:\n${screen}`);
       // Reading the screen starts a process, so it is not read again before something was written.
       const lookAgainAt = Date.now() + LOOK_AGAIN_MS;
-      do await Bun.sleep(50);
+      do await Bun.sleep(15);
       while (this.#writtenBytes() === written && Date.now() < lookAgainAt);
     }
   }

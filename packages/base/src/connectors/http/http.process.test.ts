@@ -411,7 +411,7 @@ describe('the example, in real processes', () => {
     const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
     const answer = post(url, { input: 'hi', room: 'red' });
     while (!(await example.swarm.status()).instances.some(({ status }) => status === 'working')) await Bun.sleep(10);
-    await example.swarm.stop({ graceMs: 4_000 });
+    await example.swarm.stop({ graceMs: 2_000 });
     expect(await codeOf(await answer)).toEqual([503, 'E_SWARM_STOPPED']);
   });
 

@@ -44,7 +44,8 @@ describe('the output of a child', () => {
     ]);
   });
 
-  test('is reported again in the next second, after the count', async () => {
+  // These wait for seconds, so they wait together.
+  test.concurrent('is reported again in the next second, after the count', async () => {
     const { heard, output } = capture({ linesPerSecond: 1, bytesPerSecond: 4 });
     await output.read('stdout', streamOf('1\n2\n', '3\n4\n'), never);
     expect(heard).toEqual([
@@ -55,7 +56,7 @@ describe('the output of a child', () => {
     ]);
   });
 
-  test('is read at a limited number of bytes per second', async () => {
+  test.concurrent('is read at a limited number of bytes per second', async () => {
     const { output } = capture({ bytesPerSecond: 1_000 });
     const startedAt = performance.now();
     await output.read('stdout', streamOf('x'.repeat(1_000), 'x'.repeat(10)), never);
