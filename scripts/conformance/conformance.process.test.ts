@@ -22,7 +22,7 @@ describe('the official suite of the Model Context Protocol', () => {
     expect([newest.length, signIns.length, scenarios.length]).toEqual([32, 25, 33]);
   });
 
-  test.each([...sampledCases(few, 2)])('N-01 %s', async (_, name, revision) => {
+  test.each([...sampledCases(few, 4)])('N-01 %s', async (_, name, revision) => {
     const { passed, report } = await runScenario({ name, revision });
     expect([passed, passed ? '' : report]).toEqual([true, '']);
   });

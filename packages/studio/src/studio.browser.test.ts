@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.inspector').waitFor({ state: 'detached' });
   });
 
-  test('a tool call is approved', async () => {
+  testInProof('a tool call is approved', async () => {
     await send(page, 'Book a picnic in Lisbon');
     const approval = page.getByRole('region', { name: /waits for you/ });
     await approval.waitFor();
