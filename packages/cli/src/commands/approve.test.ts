@@ -269,7 +269,7 @@ describe('in a running swarm', () => {
     const last = put('a horn');
     expect((await gdn('deny', (await waiting('always')).id)).exitCode).toBe(0);
     expect((await last).stdout).toStartWith('Put: A person denied this call');
-    const names = `by ${personName()}, which was revoked by ${personName()}`;
+    const names = `by ${personName()} via cli, which was revoked by ${personName()}`;
     expect((await gdn('deny', id)).stderr).toStartWith(
       `E_QUESTION_ENDED: The question "${id}" was answered for always ${names} already.\n`,
     );
