@@ -194,14 +194,14 @@ test('N-01 a question is answered from the store without a node, and a node that
   for (const late of [opened.revoke({ id: 'a', by: 'bob' }), opened.answer({ id: 'a', decision: 'denied', by: 'bob' })])
     expect(await rejectionOf(late)).toMatchObject({
       code: 'E_QUESTION_ENDED',
-      message: 'The question "a" was answered for always by ann, which was revoked already.',
+      message: 'The question "a" was answered for always by ann via disk, which was revoked already.',
     });
   await node.put({ ...record('b', 'why'), expiresAt: '9999-01-01T00:00:00.000Z' });
   await opened.answer({ id: 'b', decision: 'approved', by: 'ann', via: 'disk' });
   await node.remove('b');
   expect(await rejectionOf(opened.answer({ id: 'b', decision: 'denied', by: 'bob' }))).toMatchObject({
     code: 'E_QUESTION_ENDED',
-    message: 'The question "b" was answered by ann already.',
+    message: 'The question "b" was answered by ann via disk already.',
   });
   const never = opened.answer({ id: 'never', decision: 'denied', by: 'bob' });
   expect(await rejectionOf(never)).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
