@@ -17,6 +17,8 @@ import { signInPerson } from './sign-in-person.ts';
 const LONGEST_WAIT_MS = 3_600_000;
 /** The first pause between a yes and the next question, in which the browser may come back. */
 const FIRST_PAUSE_MS = 1_000;
+/** The longest such pause. During it nobody can decline, and a stop waits. */
+const LONGEST_PAUSE_MS = 8_000;
 /** How often the file of the sign-in is read. */
 const LOOK_EVERY_MS = 500;
 /** The maximum length of the words for the person. */
@@ -65,7 +67,7 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
     let reason = cleanText(why, LONGEST_REASON);
     // A person who has opened the page still has to sign in there. So the question is asked again, less and less often, in
     // case that a program says yes at once.
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const about = { reason, url, server: name, expiresInMs: LONGEST_WAIT_MS, signal: arrived.signal };
       const { outcome, note } = await person.ask(about);
       if (outcome !== 'answered') return declined.abort(note);
