@@ -59,7 +59,8 @@ async function readEnded(traces: StoreReader['traces'], turnId: string) {
   const deadline = performance.now() + LAST_RECORDS_MS;
   for (;;) {
     const found = await traces.read(turnId);
-    const isOver = found.turns.every(({ ending }) => ending !== undefined);
+    // Also in the turns of called agents, which are inside the chains.
+    const isOver = !JSON.stringify(found.turns).includes('"isUnfinished":true');
     if (isOver || performance.now() > deadline) return found;
     await Bun.sleep(20);
   }
