@@ -59,14 +59,19 @@ async function readEnded(traces: StoreReader['traces'], turnId: string) {
   const deadline = performance.now() + LAST_RECORDS_MS;
   for (;;) {
     const found = await traces.read(turnId);
-    // Also in the turns of called agents, which are inside the chains.
-    const isOver = !JSON.stringify(found.turns).includes('"isUnfinished":true');
-    if (isOver || performance.now() > deadline) return found;
+    if (found.turns.every(hasEnded) || performance.now() > deadline) return found;
     await Bun.sleep(20);
   }
 }
 
 const LAST_RECORDS_MS = 5_000;
+
+/** Looks also into the turns of called agents, which are inside the chains. */
+function hasEnded(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return true;
+  const isOpen = 'isUnfinished' in part || ('chain' in part && !('ending' in part));
+  return !isOpen && Object.values(part).every(hasEnded);
+}
 
 /**
  * Fields that differ between two runs: times, and ids of spans, which are random. `references` has digests of messages

@@ -9,12 +9,16 @@ import { serverFolders } from './server-folders.ts';
 
 const ATTEMPTS = 1_200;
 const BETWEEN_MS = 50;
+/** The number of attempts after which the process of the server is started again if it has not begun. */
+const AGAIN_EVERY = 60;
 
 /** Returns the port of the server. `run` is the value of `GOONDAN_TEST_RUN`: the process of the run, and a random word. */
 export async function findSharedServer(run: string, major: number | undefined): Promise<number> {
   const folder = join(serverFolders(), `gdn-pg-${run}-${major ?? 'any'}`);
-  if (isFirst(folder)) startShared(folder, run, major);
+  const isStarter = isFirst(folder);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    // Bun's option `--no-orphans` sometimes ends the process before it has begun.
+    if (isStarter && attempt % AGAIN_EVERY === 0 && !existsSync(beginFile(folder))) startShared(folder, run, major);
     const failure = readIfThere(failureFile(folder));
     if (failure !== undefined) throw new Error(`The server of the test run does not start. ${failure}`);
     const port = readIfThere(portFile(folder));
@@ -24,6 +28,7 @@ export async function findSharedServer(run: string, major: number | undefined): 
   throw new Error(`The server of the test run is not ready after ${(ATTEMPTS * BETWEEN_MS) / 1_000} s: ${folder}`);
 }
 
+export const beginFile = (folder: string) => join(folder, 'begun.txt');
 export const portFile = (folder: string) => join(folder, 'port.txt');
 export const failureFile = (folder: string) => join(folder, 'failure.txt');
 
