@@ -454,7 +454,7 @@ describe('in between', () => {
 describe('agents that wait for an agent that waits for a person', () => {
   const impatient = { policy: { requestTimeoutMs: 1_500, turnTimeoutMs: 2_500, toolTimeoutMs: 1_500 } };
 
-  test('do not reach their deadline either', async () => {
+  testInProof('do not reach their deadline either', async () => {
     const control = await start(impatient);
     const turn = control.ask({ agent: 'boss', input: 'have a book' });
     const [question] = await asked(control);

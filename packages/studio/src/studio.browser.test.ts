@@ -269,7 +269,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.evaluate(noteWhatIsWritten);
     // The model repeats this input, which takes seconds, so that the text arrives in several pieces even on a busy
     // machine.
-    await send(page, `again ${longText(800)}`);
+    await send(page, `again ${longText(500)}`);
     const noted = await page.waitForFunction(
       () => {
         const { written } = window as unknown as { written: number[] };

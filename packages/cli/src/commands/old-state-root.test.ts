@@ -116,7 +116,7 @@ describe('a state root of format 1', () => {
     expect((await gdn('store compact')).exitCode).toBe(0);
   });
 
-  test('the kept files are an ordinary old state root after they were moved', async () => {
+  testInProof('the kept files are an ordinary old state root after they were moved', async () => {
     expect((await gdn('instance list')).exitCode).toBe(0);
     renameSync(join(place.stateRoot, 'format-1'), join(place.folder, 'moved'));
     const moved = await place.runProcess(
@@ -187,7 +187,7 @@ describe('a state root of format 1', () => {
     },
   );
 
-  test('gdn instance delete --force removes the kept copy of input without a conversation', async () => {
+  testInProof('gdn instance delete --force removes the kept copy of input without a conversation', async () => {
     writeOldRoot(place.stateRoot);
     expect((await gdn('instance list')).exitCode).toBe(0);
     const old = join(kept(), 'instances/coder~only-input');
@@ -236,39 +236,44 @@ describe('a state root of format 1', () => {
     expect(JSON.parse(stdout)).toHaveLength(12);
   });
 
-  test('a damaged conversation is listed with its problem, with one warning; its backup names the damaged file', async () => {
-    const file = 'instances/coder~random-1/messages/base.jsonl';
-    const damaged = readFileSync(join(workspace(), file), 'utf8');
-    writeFileSync(join(workspace(), file), damaged.replace('a', 'b'));
-    const problemIn = (root: string) => {
-      const path = join(root, 'workspaces/shop', file);
-      return `${join(root, 'workspaces/shop/instances/coder~random-1')} stays in format 1: ${path} is damaged: it does not match`;
-    };
-    const listed = await place.runProcess('instance', 'list', '--bundle', 'bundle');
-    expect(listed.exitCode).toBe(0);
-    expect(listed.stdout).toContain(`coder random-1: does not start, E_STORE_FORMAT: ${problemIn(place.stateRoot)}`);
-    const [warning, migrated, ...more] = listed.stderr.split('\n');
-    expect(warning).toContain('instances/coder~random-1: stays in format 1, because it is damaged: ');
-    expect(migrated).toContain('migrated 11 conversations to format 2');
-    expect(more).toEqual(['']);
-    expect((await place.runProcess('instance', 'list', '--bundle', 'bundle')).stderr).toBe('');
+  testInProof(
+    'a damaged conversation is listed with its problem, with one warning; its backup names the damaged file',
+    async () => {
+      const file = 'instances/coder~random-1/messages/base.jsonl';
+      const damaged = readFileSync(join(workspace(), file), 'utf8');
+      writeFileSync(join(workspace(), file), damaged.replace('a', 'b'));
+      const problemIn = (root: string) => {
+        const path = join(root, 'workspaces/shop', file);
+        return `${join(root, 'workspaces/shop/instances/coder~random-1')} stays in format 1: ${path} is damaged: it does not match`;
+      };
+      const listed = await place.runProcess('instance', 'list', '--bundle', 'bundle');
+      expect(listed.exitCode).toBe(0);
+      expect(listed.stdout).toContain(`coder random-1: does not start, E_STORE_FORMAT: ${problemIn(place.stateRoot)}`);
+      const [warning, migrated, ...more] = listed.stderr.split('\n');
+      expect(warning).toContain('instances/coder~random-1: stays in format 1, because it is damaged: ');
+      expect(migrated).toContain('migrated 11 conversations to format 2');
+      expect(more).toEqual(['']);
+      expect((await place.runProcess('instance', 'list', '--bundle', 'bundle')).stderr).toBe('');
 
-    const backup = await gdn('backup copy');
-    expect(backup.exitCode).toBe(1);
-    expect(backup.stderr).toStartWith(`warn: ${problemIn(place.stateRoot)}`);
-    expect(backup.stderr).toContain('Restore the damaged file from a backup, then start the swarm again');
-    expect((await gdn('restore copy --state-root elsewhere')).exitCode).toBe(0);
-    rmSync(place.stateRoot, { recursive: true });
-    const elsewhere = await gdn('instance list --state-root elsewhere');
-    expect(elsewhere.stdout).toContain(`does not start, E_STORE_FORMAT: ${problemIn(join(place.folder, 'elsewhere'))}`);
-    expect(elsewhere.stdout).not.toContain(place.stateRoot);
+      const backup = await gdn('backup copy');
+      expect(backup.exitCode).toBe(1);
+      expect(backup.stderr).toStartWith(`warn: ${problemIn(place.stateRoot)}`);
+      expect(backup.stderr).toContain('Restore the damaged file from a backup, then start the swarm again');
+      expect((await gdn('restore copy --state-root elsewhere')).exitCode).toBe(0);
+      rmSync(place.stateRoot, { recursive: true });
+      const elsewhere = await gdn('instance list --state-root elsewhere');
+      expect(elsewhere.stdout).toContain(
+        `does not start, E_STORE_FORMAT: ${problemIn(join(place.folder, 'elsewhere'))}`,
+      );
+      expect(elsewhere.stdout).not.toContain(place.stateRoot);
 
-    await place.serveWith({ env: { GOONDAN_STATE_ROOT: join(place.folder, 'elsewhere') } }, 'bundle');
-    const running = await gdn('instance list --state-root elsewhere');
-    expect(running.stdout).toContain('coder random-1: does not start, E_STORE_FORMAT');
-    expect(running.stdout).toContain('coder random-2: asleep');
-    expect((await gdn('stop --state-root elsewhere')).exitCode).toBe(0);
-  });
+      await place.serveWith({ env: { GOONDAN_STATE_ROOT: join(place.folder, 'elsewhere') } }, 'bundle');
+      const running = await gdn('instance list --state-root elsewhere');
+      expect(running.stdout).toContain('coder random-1: does not start, E_STORE_FORMAT');
+      expect(running.stdout).toContain('coder random-2: asleep');
+      expect((await gdn('stop --state-root elsewhere')).exitCode).toBe(0);
+    },
+  );
 
   test.each([
     ...sampledCases(['backup copy', 'fork coder random-1 --as other', 'instance delete coder random-1 --yes'], 3),
