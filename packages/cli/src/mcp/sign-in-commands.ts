@@ -78,8 +78,8 @@ export async function logout(
     const done = await signOut(target.url, target.oauth, signal);
     const json = { name: found.name, url: found.address, ...done };
     if (!done.wasSignedIn) return { json, text: `Nobody was signed in to "${found.name}".\n` };
-    const { problem } = done;
-    const revoked = problem === undefined ? 'The tokens were revoked.' : `The tokens were not revoked: ${problem}.`;
+    const { problem = '' } = done;
+    const revoked = done.revoked ? 'The tokens were revoked.' : `The tokens were not revoked: ${problem}.`;
     return { json, text: harmlessLines(`Signed out of "${found.name}". ${revoked}\n`) };
   } catch (error) {
     throw toError(error, found, signal);

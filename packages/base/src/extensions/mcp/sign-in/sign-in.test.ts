@@ -429,6 +429,18 @@ describe('a person', () => {
     server.become({ metadata: { revocation_endpoint: undefined } });
     expect(await signOut(url, oauth, signal)).toMatchObject({ wasSignedIn: true, revoked: false });
     expect(existsSync(oauth.place.path)).toBe(false);
+
+    // An agent without a sign-in leaves the demand of the server.
+    const file = await fileOf();
+    await file.lock(async () => file.write({ demand: { scope: 'all' } }));
+    expect(await signOut(url, oauth, signal)).toEqual({ wasSignedIn: false, revoked: false });
+    expect(existsSync(oauth.place.path)).toBe(false);
+
+    await file.lock(async () => file.write({}));
+    writeFileSync(oauth.place.path, 'damaged');
+    const damaged = await signOut(url, oauth, signal);
+    expect(damaged).toMatchObject({ wasSignedIn: true, revoked: false, problem: expect.stringContaining('damaged') });
+    expect(existsSync(oauth.place.path)).toBe(false);
   });
 
   test('N-01 who signs out sends no token to another authorization server', async () => {

@@ -18,11 +18,24 @@ export async function signOut(url: string, oauth: OauthTarget, signal: AbortSign
   const file = new SignInFile(oauth.place);
   return file.lock(async () => {
     const known = readOrNothing(file);
-    const problem = known.tokens === undefined ? '' : await revoke(await loadSdk(), url, oauth, known, signal);
-    const wasSignedIn = file.remove();
-    const revoked = known.tokens !== undefined && problem === '';
+    const problem = await endTokens(url, oauth, known, signal);
+    const wasThere = file.remove();
+    // A file without tokens has only the demand of the server, or a registered client.
+    const wasSignedIn = known === undefined ? wasThere : known.tokens !== undefined;
+    const revoked = wasSignedIn && problem === '';
     return { wasSignedIn, revoked, ...(problem === '' ? {} : { problem }) };
   }, signal);
+}
+
+/** Revokes the tokens of a file, if it has any. Returns the problem; an empty text if there is none. */
+async function endTokens(
+  url: string,
+  oauth: OauthTarget,
+  known: SignIn | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  if (known === undefined) return 'their file is damaged, or other users could read it';
+  return known.tokens === undefined ? '' : revoke(await loadSdk(), url, oauth, known, signal);
 }
 
 /** Revokes the tokens. Returns the problem; an empty text if there is none. */
@@ -56,10 +69,11 @@ async function revoke(
   }
 }
 
-function readOrNothing(file: SignInFile): SignIn {
+/** Returns `undefined` if the file cannot be used. */
+function readOrNothing(file: SignInFile): SignIn | undefined {
   try {
     return file.read();
   } catch {
-    return {};
+    return undefined;
   }
 }
