@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { QuestionSummary } from '@goondan/runtime';
-import type { JsonObject } from '@goondan/types';
+import { GoondanError, type JsonObject } from '@goondan/types';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { askQuestion } from './ask-question.ts';
 
@@ -12,10 +12,13 @@ const schema: JsonObject = {
 };
 const call: QuestionSummary = { ...fakeQuestion, kind: 'call', args: { command: 'ls' }, schema };
 
-/** Asks a person who types these lines. A line in a list is typed into the editor. Returns everything on the screen. */
+/**
+ * Asks a person who types these lines. A line in a list is typed into the editor, and with an error the editor fails. Returns
+ * everything on the screen.
+ */
 async function ask(
   question: QuestionSummary,
-  typed: readonly (string | readonly [text: string])[],
+  typed: readonly (string | readonly [text: string | GoondanError])[],
   isEditing = false,
   wasTyping = false,
 ) {
@@ -36,7 +39,9 @@ async function ask(
       async editText(text) {
         edited.push(text);
         const next = left.shift();
-        return typeof next === 'object' ? next[0] : undefined;
+        if (typeof next !== 'object') return undefined;
+        if (GoondanError.is(next[0])) throw next[0];
+        return next[0];
       },
     },
     isEditing,
@@ -123,6 +128,16 @@ describe('the dialogue about a tool call', () => {
     expect(back.edited[1]).toBe('{\n  "command": "pwd"\n}');
     expect(back.screen.slice(-2)).toEqual(['The arguments are as they were.', 'Let it run? [y/n/e/a] ']);
     expect((await ask(call, ['e', [''], 'y'])).answer).toEqual({ decision: 'approved' });
+  });
+
+  test('F-13 an editor that fails goes back to the question, with the edit before', async () => {
+    const failed = new GoondanError('E_USAGE', 'The editor "vim" ended with exit code 1.', {
+      suggestion: 'Set $EDITOR.',
+    });
+    const { answer, screen } = await ask(call, ['e', [`{ "command": "pwd" }`], 'e', [failed], 'y']);
+    expect(screen.slice(-3)).toEqual([failed.message, 'Set $EDITOR.', 'Let it run with these arguments? [y/n/e/a] ']);
+    expect(answer).toEqual({ decision: 'approved', args: { command: 'pwd' } });
+    expect(ask(call, [[failed]], true)).rejects.toBe(failed);
   });
 
   test('can begin with the editor', async () => {

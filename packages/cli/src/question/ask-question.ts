@@ -3,6 +3,7 @@
  * place.
  */
 import type { QuestionSummary } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
 import { asPlainLines } from '../show-diff.ts';
 import type { Asker } from './asker.ts';
 import { type Edit, editArguments } from './edit-arguments.ts';
@@ -36,13 +37,24 @@ export async function askQuestion(
         break;
       }
       case 'edit':
-        edit = await editArguments(question, edit, asker);
+        edit = await editOrGoBack(question, edit, asker);
         break;
       case 'unclear':
         asker.show(asPlainLines(explainKeys(question)));
     }
   }
   return undefined;
+}
+
+/** Edits the arguments. If the editor fails, its problem is shown, and the question is asked as before. */
+async function editOrGoBack(question: QuestionSummary, current: Edit, asker: Asker): Promise<Edit | undefined> {
+  try {
+    return await editArguments(question, current, asker);
+  } catch (error) {
+    if (!GoondanError.is(error)) throw error;
+    asker.show(asPlainLines([showText(error.message), ...(error.suggestion === undefined ? [] : [error.suggestion])]));
+    return current;
+  }
 }
 
 /** Returns `undefined` if the person leaves the question open. */
