@@ -11,7 +11,11 @@ function open() {
   const heard: string[] = [];
   const screen = new PlainScreen(
     {
-      sent: (text) => void heard.push(`sent ${text}`),
+      sent: (text) => {
+        heard.push(`sent ${text}`);
+        // The answer to a question ends the question.
+        view = { ...view, label: '> ' };
+      },
       interrupt: () => void heard.push('interrupt'),
       quit: () => void heard.push('quit'),
       leave: () => void heard.push('leave'),
@@ -57,6 +61,29 @@ describe('a screen without a movable cursor', () => {
     const { screen, written } = open();
     screen.print([line('warn')]);
     expect(written()).toBe('> \nwarn\n> ');
+  });
+
+  test('F-13 shows what a question asks for, also during a turn', () => {
+    const { screen, written, type, show } = open();
+    const lines = [line('working')];
+    show({ lines });
+    type('Bake it');
+    screen.print([line('baker wants to run oven__bake')]);
+    show({ lines, label: 'Let it run? ' });
+    show({ lines, label: 'Let it run? ' });
+    type('a');
+    show({ lines, label: 'Always what? ' });
+    type('t');
+    screen.print([line('Baked.')]);
+    show({});
+    expect(written()).toBe('> baker wants to run oven__bake\nLet it run? Always what? Baked.\n> ');
+  });
+
+  test('F-13 shows a question that comes while the person can type', () => {
+    const { written, show } = open();
+    show({ label: 'Let it run? ' });
+    show({});
+    expect(written()).toBe('> \nLet it run? ');
   });
 
   test('a hint is printed once', () => {

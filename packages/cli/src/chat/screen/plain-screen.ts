@@ -2,7 +2,7 @@
  * A screen for terminals without a movable cursor (`TERM=dumb`). It prints finished lines, and the terminal itself
  * edits the input. The live part is not shown.
  */
-import { type ChatScreen, type ScreenHooks } from './chat-screen.ts';
+import { CHAT_LABEL, type ChatScreen, type ScreenHooks } from './chat-screen.ts';
 import { type Line, line, linesOf } from './line.ts';
 import { renderLine } from './render-line.ts';
 import type { Colors } from '../../colors.ts';
@@ -16,7 +16,8 @@ export interface PlainScreenDeps {
 
 export class PlainScreen implements ChatScreen {
   readonly draft = '';
-  #isPrompted = false;
+  /** The label at the end of the output, if the person can type after it. */
+  #prompt: string | undefined;
   #isHinted = false;
   #isClosed = false;
   #stopReading = () => {};
@@ -29,7 +30,7 @@ export class PlainScreen implements ChatScreen {
   open(): void {
     this.#stopReading = this.deps.readLines(
       (text) => {
-        this.#isPrompted = false;
+        this.#prompt = undefined;
         this.hooks.sent(text);
         this.refresh();
       },
@@ -41,8 +42,8 @@ export class PlainScreen implements ChatScreen {
   print(lines: readonly Line[]): void {
     const { write, colors } = this.deps;
     const text = lines.map((each) => `${renderLine(each, colors)}\n`).join('');
-    write(this.#isPrompted ? `\n${text}` : text);
-    this.#isPrompted = false;
+    write(this.#prompt === undefined ? text : `\n${text}`);
+    this.#prompt = undefined;
     this.refresh();
   }
 
@@ -54,9 +55,11 @@ export class PlainScreen implements ChatScreen {
     const isNew = hint !== undefined && !this.#isHinted;
     this.#isHinted = hint !== undefined;
     if (isNew) return this.print([hint]);
-    if (this.#isPrompted || this.#isClosed || lines.length > 0) return;
-    this.#isPrompted = true;
-    this.deps.write(label);
+    if (this.#isClosed || this.#prompt === label) return;
+    // During a turn, the person can type at any time, but only a question asks for it.
+    if (label === CHAT_LABEL && (lines.length > 0 || this.#prompt !== undefined)) return;
+    this.deps.write(this.#prompt === undefined ? label : `\n${label}`);
+    this.#prompt = label;
   }
 
   setDraft(text: string): void {
@@ -74,7 +77,7 @@ export class PlainScreen implements ChatScreen {
   close(): void {
     this.#isClosed = true;
     this.#stopReading();
-    if (this.#isPrompted) this.deps.write('\n');
-    this.#isPrompted = false;
+    if (this.#prompt !== undefined) this.deps.write('\n');
+    this.#prompt = undefined;
   }
 }
