@@ -41,6 +41,8 @@ describe('edit', () => {
     ['one two|', 'word-left', 'one |two'],
     ['|one two', 'word-right', 'one| two'],
     ['a\nbc|d', 'delete-to-start', 'a\n|d'],
+    ['a\n|d', 'delete-to-start', 'a|d'],
+    ['|d', 'delete-to-start', '|d'],
     ['a|bc\nd', 'delete-to-end', 'a|\nd'],
     ['a|\nd', 'delete-to-end', 'a|d'],
     ['a|b', 'new-line', 'a\n|b'],

@@ -61,8 +61,11 @@ export function edit(edited: EditedText, key: EditingKey): EditedText {
       return remove(edited, wordStart(text, cursor), cursor);
     case 'delete-next-word':
       return remove(edited, cursor, wordEnd(text, cursor));
-    case 'delete-to-start':
-      return remove(edited, lineStart(text, cursor), cursor);
+    case 'delete-to-start': {
+      const start = lineStart(text, cursor);
+      // At the start of a line, removes the line break before it.
+      return remove(edited, start === cursor ? Math.max(start - 1, 0) : start, cursor);
+    }
     case 'delete-to-end': {
       const end = lineEnd(text, cursor);
       // At the end of a line, removes the line break.
