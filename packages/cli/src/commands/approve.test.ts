@@ -152,7 +152,9 @@ describe('in a running swarm', () => {
       ].join('\n'),
     );
     expect(rest).toEqual(quiet);
-    expect((await gdn('status')).stdout).toContain('host (default): waiting for a person (1, see `gdn approve`)');
+    expect((await gdn('status')).stdout).toContain(
+      'host (default): waiting for a person (1, see `gdn approve --bundle bundle`)',
+    );
     expect((await gdn('deny', call.id)).exitCode).toBe(0);
   });
 

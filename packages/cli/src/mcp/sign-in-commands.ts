@@ -5,6 +5,7 @@ import { maskSecrets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { harmlessLines } from '../harmless-text.ts';
 import type { Result } from '../gdn-command.ts';
+import { showTime } from '../show-time.ts';
 import { openBrowser } from '../studio/open-browser.ts';
 import type { Terminal } from '../terminal.ts';
 import {
@@ -58,7 +59,7 @@ export async function login(
       signal,
     });
     const shown = toShown(found, signedIn);
-    return { json: shown, text: describe(shown) };
+    return { json: shown, text: describe(shown, terminal) };
   } catch (error) {
     throw toError(error, found, signal);
   } finally {
@@ -89,7 +90,9 @@ export async function logout(
 export async function status(request: SignInRequest, name: string | undefined, terminal: Terminal): Promise<Result> {
   const listed = (await listSignIns(request, name, terminal)).map(read);
   const lines = listed.map(({ name: server, shown, problem }) =>
-    shown === undefined ? `"${server}": ${problem?.message ?? ''} (${problem?.code ?? ''})\n` : describe(shown),
+    shown === undefined
+      ? `"${server}": ${problem?.message ?? ''} (${problem?.code ?? ''})\n`
+      : describe(shown, terminal),
   );
   const json = listed.map(({ name: server, shown, problem }) =>
     shown === undefined ? { name: server, problem: { code: problem?.code, message: problem?.message } } : shown,
@@ -112,13 +115,20 @@ function toShown({ name, address }: FoundSignIn, shown: SignInStatus): ShownSign
   return { name, url: address, ...shown };
 }
 
-function describe({ name, url, signedIn, issuer, scopes, expiresAt, renewable, demanded }: ShownSignIn): string {
+function describe(
+  { name, url, signedIn, issuer, scopes, expiresAt, renewable, demanded }: ShownSignIn,
+  terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
+): string {
   const lines = [
     `"${name}" (${url}): ${signedIn ? 'signed in' : 'not signed in'}`,
     ...(issuer === undefined ? [] : [`  issuer: ${issuer}`]),
     ...(signedIn ? [`  scopes: ${scopes.join(' ') || 'those that the server chose'}`] : []),
-    ...(expiresAt === undefined ? [] : [`  access until: ${expiresAt}${renewable ? ', then renewed' : ''}`]),
-    ...(demanded === undefined ? [] : [`  the server demands a sign-in: gdn mcp login ${name}`]),
+    ...(expiresAt === undefined
+      ? []
+      : [`  access until: ${showTime(expiresAt, terminal)}${renewable ? ', then renewed' : ''}`]),
+    ...(demanded === undefined
+      ? []
+      : [`  the server demands a sign-in: ${terminal.suggest(`\`gdn mcp login ${name}\``)}`]),
   ];
   return harmlessLines(`${lines.join('\n')}\n`);
 }

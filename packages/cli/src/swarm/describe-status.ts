@@ -108,12 +108,14 @@ function isBroken({ state }: Pick<ExtensionStatus, 'state'>): boolean {
 
 function describeInstance(
   { agent, instanceKey, status, pid, node, queued, problem, questions, limitWait, extensions = [] }: InstanceStatus,
-  terminal: Pick<Terminal, 'isWatched'>,
+  terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
 ): string[] {
   return [
     line(
       `${agent} (${instanceKey})`,
-      questions === undefined ? status : `waiting for a person (${questions}, see \`gdn approve\`)`,
+      questions === undefined
+        ? status
+        : `waiting for a person (${questions}, see ${terminal.suggest('`gdn approve`')})`,
       pid,
       onNode(node),
       limitWait && `waits for ${limitWait.limit} for ${describeDuration(limitWait.waitedMs)}`,

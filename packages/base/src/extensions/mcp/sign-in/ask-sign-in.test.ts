@@ -64,7 +64,10 @@ test('N-04 a person who says yes before the sign-in has arrived is asked again, 
     return new Promise(() => undefined);
   });
   expect(end).toBe(true);
-  expect(asked.map(({ reason }) => reason)).toEqual(['It has expired.', expect.stringContaining('Sign in there')]);
+  expect(asked.map(({ reason }) => reason)).toEqual([
+    expect.stringMatching(/^It has expired\. Sign in on the page, .* `gdn mcp login server` .* goes on by itself\.$/),
+    expect.stringContaining('Sign in there'),
+  ]);
   expect(asked[1]).toMatchObject({
     url: asked[0]?.url ?? '',
     reason: expect.stringContaining('`gdn mcp login server`'),

@@ -21,8 +21,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
 /** How often the file of the sign-in is read. */
 const LOOK_EVERY_MS = 500;
-/** The maximum length of the words for the person. */
-const LONGEST_REASON = 999;
+/** The maximum length of the reason for a sign-in. The person also reads how to sign in. */
+const LONGEST_REASON = 600;
 
 /**
  * Returns the function that lets people sign in. Calls that wait at the same time wait for one sign-in. If the call that asked
@@ -64,7 +64,7 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
   const declined = new AbortController();
   const signedIn = new AbortController();
   const show = async (url: string) => {
-    let reason = cleanText(why, LONGEST_REASON);
+    let reason = `${cleanText(why, LONGEST_REASON)} ${howTo(name)}`;
     // A person who has opened the page still has to sign in there. So the question is asked again, less and less often, in
     // case that a program says yes at once.
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -97,6 +97,11 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
     // Nobody has to answer any more.
     arrived.abort(new Error('The sign-in is over.'));
   }
+}
+
+/** The last page of a sign-in leads to this machine, so a browser of another one cannot show it. */
+function howTo(name: string): string {
+  return `Sign in on the page, in a browser on the machine of the agent, or run \`gdn mcp login ${name}\` there: the call then goes on by itself.`;
 }
 
 function stillWaiting(name: string): string {

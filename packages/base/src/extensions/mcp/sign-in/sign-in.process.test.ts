@@ -284,7 +284,7 @@ describe('gdn mcp login', () => {
 
 /** Replaces the parts of the output that differ each time. */
 function alike(printed: string): string {
-  return printed.replace(/\S+\/authorize\?\S+/, 'ADDRESS').replace(/\d{4}-\d\d-\S+Z/, 'TIME');
+  return printed.replace(/\S+\/authorize\?\S+/, 'ADDRESS').replace(/\d{4}-\d\d-\d\d[ T][\d:]+Z?/, 'TIME');
 }
 
 /** Reads the output of a command until a pattern appears. */
