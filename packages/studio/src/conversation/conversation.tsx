@@ -99,7 +99,12 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
                     show={show}
                   />
                 )}
-                <QuestionList questions={questions} workspaceId={workspaceId} refetch={refetch} />
+                <QuestionList
+                  questions={questions}
+                  workspaceId={workspaceId}
+                  isRunning={view.isRunning}
+                  refetch={refetch}
+                />
                 <DeadLetters letters={deadLetters} workspaceId={workspaceId} refetch={refetch} />
                 {talk.isEmpty && (
                   <p className="quiet centred-note">

@@ -49,7 +49,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
             Start it with <code>{startCommand}</code>, and this page comes alive.
           </p>
         )}
-        <QuestionList questions={view.questions} workspaceId={workspaceId} refetch={refetch} />
+        <QuestionList questions={view.questions} workspaceId={workspaceId} isRunning={isRunning} refetch={refetch} />
         <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} refetch={refetch} />
         <GrantList grants={view.grants} workspaceId={workspaceId} refetch={refetch} />
         <BrokenConversations view={view} />
@@ -111,7 +111,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
                     </a>
                   </td>
                   <td className={turn.ending === 'failed' || turn.truncated === true ? 'bad' : 'quiet'}>
-                    {describeEnd(turn)}
+                    {describeEnd(turn, isRunning)}
                   </td>
                 </tr>
               ))}
@@ -123,9 +123,10 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
   );
 }
 
-function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number]): string {
+/** Says how a turn ended. The next start continues a turn that a stopped swarm has left. */
+function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number], isRunning: boolean): string {
   if (ending === 'failed' || ending === 'cancelled') return ending;
-  if (durationMs === undefined) return 'running';
+  if (durationMs === undefined) return isRunning ? 'running' : 'unfinished';
   return truncated === true ? 'truncated' : describeDuration(durationMs);
 }
 

@@ -14,14 +14,18 @@ import { type Answering, useAnswer } from './use-answer.ts';
 interface QuestionCardProps {
   readonly question: QuestionView;
   readonly workspaceId: string;
+  /** True if the swarm runs. The answer to a question of a stopped swarm is kept for its next start. */
+  readonly isRunning: boolean;
   /** True if the question has ended, and the card stays until the person closes it. */
   readonly isGone: boolean;
   readonly keep: (isKept: boolean) => void;
   readonly refetch: () => void;
 }
 
+const STOPPED = 'the next start of the swarm uses your answer';
+
 /** Shows who asks, what for and until when, and the controls for the answer. */
-export function QuestionCard({ question, workspaceId, isGone, keep, refetch }: QuestionCardProps) {
+export function QuestionCard({ question, workspaceId, isRunning, isGone, keep, refetch }: QuestionCardProps) {
   const card = useBorrowedFocus<HTMLElement>('.composer textarea');
   const answering = useAnswer(question, { workspaceId, isGone, keep, refetch });
   const { agent, instanceKey, reason, expiresAt } = question;
@@ -33,7 +37,9 @@ export function QuestionCard({ question, workspaceId, isGone, keep, refetch }: Q
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
       <p className="quiet">
-        {[`conversation ${showText(instanceKey)}`, askerOf(question)].filter((each) => each !== undefined).join(' · ')}
+        {[`conversation ${showText(instanceKey)}`, askerOf(question), isRunning ? undefined : STOPPED]
+          .filter((each) => each !== undefined)
+          .join(' · ')}
       </p>
       {reason !== '' && <p className="question-reason">{showLines(reason)}</p>}
       <Subject question={question} workspaceId={workspaceId} answering={answering} />

@@ -12,6 +12,7 @@ export function QuestionList({
 }: {
   readonly questions: readonly QuestionView[];
   readonly workspaceId: string;
+  readonly isRunning: boolean;
   /** Reads the workspace again after an answer: a stopped swarm tells nobody about it. */
   readonly refetch: () => void;
 }) {
