@@ -11,6 +11,8 @@ export function describeWait({
   if (waitedMs === undefined) return undefined;
   // Names come from clients of the swarm.
   const words = answers.map((answer) => writeOut(describeAnswer(answer)));
+  // Nobody was asked about a call that is always allowed.
+  if (answers.length > 0 && answers.every(({ grant }) => grant !== undefined)) return words.join(', ');
   return `waited for a person ${[describeDuration(waitedMs), ...words].join(', ')}`;
 }
 

@@ -389,6 +389,11 @@ test('F-13 the trace names the person who changed the arguments, their door, and
   expect(renderTrace(call)).toContain(
     'approved by ann via studio with other arguments (3fa9c1d2): {"apples":2}, always allowed by bob (9b1e44c0)',
   );
+  // Nobody was asked.
+  const allowed = layer('approval', { ownMs: 1, waitedMs: 2, answers: answers.slice(1) });
+  expect(renderTrace(chain('toolCall', 'shop__buy', { layers: [allowed] }))).toContain(
+    'approval own 1.00 ms, always allowed by bob (9b1e44c0)',
+  );
 });
 
 test('N-04 the trace of a tool that asks names the wait, the person and the door, with every character visible', () => {

@@ -23,6 +23,10 @@ test.each([
     'memory, own 0.50 ms, waited for a person 12.0 s, approved by ann',
   ],
   [
+    layer({ waitedMs: 2, answers: [{ decision: 'approved', by: 'ann', grant: '9b1e44c0' }] }),
+    'memory, own 0.50 ms, always allowed by ann (9b1e44c0)',
+  ],
+  [
     chain('toolCall', 'oven__order', { waitedMs: 100, answers: [{ kind: 'form', decision: 'denied', via: 'chat' }] }),
     'tool oven__order, 321 ms, waited for a person 100 ms, declined via chat',
   ],

@@ -66,7 +66,10 @@ export function describeWait({
   answers = [],
 }: Pick<LayerRecord, 'waitedMs' | 'answers'>): string | undefined {
   if (waitedMs === undefined) return undefined;
-  return `waited for a person ${[describeDuration(waitedMs), ...answers.map(describeAnswer)].join(', ')}`;
+  const words = answers.map(describeAnswer);
+  // Nobody was asked about a call that is always allowed.
+  if (answers.length > 0 && answers.every(({ grant }) => grant !== undefined)) return words.join(', ');
+  return `waited for a person ${[describeDuration(waitedMs), ...words].join(', ')}`;
 }
 
 /** Describes the answer of a person, as in `approved by ann via chat`. The details show changed arguments. */
