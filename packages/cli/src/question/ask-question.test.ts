@@ -278,7 +278,9 @@ describe('the dialogue about a form', () => {
 
   test('with one field needs no second look', async () => {
     const one = { ...form, schema: { type: 'object', properties: { name: { type: 'string', minLength: 2 } } } };
-    expect((await ask(one, ['a', '//etc'])).answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
+    const { answer, screen } = await ask(one, ['a', '//etc']);
+    expect(answer).toEqual({ decision: 'approved', content: { name: '/etc' } });
+    expect(screen[0]).toBe('`/decline` declines, with a reason if you like.');
   });
 
   test('N-04 with one field needs a second look if the person was typing something else', async () => {

@@ -11,7 +11,8 @@ import { readKey } from './read-key.ts';
 import { showText } from './show-text.ts';
 import { explainKeys, promptOf } from './wording.ts';
 
-const HINT = '`/back` goes back to the field before, and `/decline` declines, with a reason if you like.';
+const DECLINES = '`/decline` declines, with a reason if you like.';
+const BACK = '`/back` goes back to the field before, and ';
 
 /**
  * Returns `undefined` if the person leaves the question open. A form of several fields is shown before it is sent, and so is
@@ -20,7 +21,7 @@ const HINT = '`/back` goes back to the field before, and `/decline` declines, wi
 export async function fillForm(question: QuestionSummary, asker: Asker): Promise<PersonAnswer | undefined> {
   const fields = readForm(question.schema);
   if ('problem' in fields) return refuseForm(fields.problem, asker);
-  asker.show(asPlainLines([HINT]));
+  asker.show(asPlainLines([`${fields.length < 2 ? '' : BACK}${DECLINES}`]));
   let content: Content = {};
   for (;;) {
     const filled = await fillFields(fields, content, asker);
