@@ -25,6 +25,8 @@ const script = `
 - { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
 - { when: '^try', call: { tool: shell__gdn } }
 - { when: '^order', call: { tool: shell__order } }
+- { when: '^read', call: { tool: shell__read } }
+- { afterTool: shell__read, say: 'Read: {{result}}' }
 - { afterTool: shell__order, say: 'Order: {{result}}' }
 - { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }
 - { afterTool: shell__gdn, say: 'gdn: {{result}}' }
@@ -46,7 +48,8 @@ spec:
   entry: ./shell.ts
   exports:
     - { name: gdn, description: Tries to approve., effects: none }
-    - { name: order, description: Asks for an order., effects: none }`;
+    - { name: order, description: Asks for an order., effects: none }
+    - { name: read, description: Asks a person to read., effects: none }`;
 
 const form = {
   type: 'object',
@@ -76,6 +79,9 @@ export const handlers = {
   async order(ctx) {
     const { outcome, content } = await ctx.person.ask({ reason: 'Which cake?', form: ${JSON.stringify(form)} });
     return [outcome, content?.cake, content?.eggs].join(' ');
+  },
+  async read(ctx) {
+    return (await ctx.person.ask({ reason: 'Read it.', url: 'https://page.example/' })).outcome;
   },
   async gdn(ctx) {
     const command = 'env -u GOONDAN_RUN -u GOONDAN_CHILD node ${launcher} approve "$ID" --bundle bundle --state-root state; true';
@@ -251,6 +257,21 @@ describe('in a running swarm', () => {
     );
     expect([screen.split('\n').slice(-2), exitCode]).toEqual([['Answered.', ''], 0]);
     expect((await second).stdout).toBe('Order: answered lemon 3\n');
+  });
+
+  test('N-04 gdn approve says that a page is open; it has no form, and no arguments to edit', async () => {
+    const turn = gdn('send', '--instance', 'pages', '--input', 'read', '--wait');
+    const { id } = await waiting('pages');
+    const how = `Answer it with \`gdn approve ${id} --bundle bundle\` or \`gdn deny ${id} --bundle bundle\`.`;
+    const refused = (problem: string) => ({
+      stdout: '',
+      stderr: `E_QUESTION_REPLY: The question "${id}" has no ${problem}.\n${how}\n`,
+      exitCode: 2,
+    });
+    expect(await gdn('approve', id, '--edit')).toEqual(refused('arguments to edit'));
+    expect(await gdn('answer', id, 'a=b')).toEqual(refused('form'));
+    expect(await gdn('approve', id)).toEqual({ stdout: 'Answered.\n', ...quiet });
+    expect((await turn).stdout).toBe('Read: answered\n');
   });
 
   test('F-13 gdn approve --always allows later calls; gdn approve and gdn explain list it, and gdn deny revokes it', async () => {

@@ -37,10 +37,11 @@ export async function approveQuestion(
 ): Promise<Result> {
   const { note, always, edit = false, args } = options;
   if (edit && args !== undefined) throw new GoondanError('E_USAGE', 'Use either `--edit` or `--args`.');
-  if (edit) needTerminal(terminal, `gdn approve ${id} --args JSON`);
   const edited = args === undefined ? {} : { args: await readJsonOption('--args', args) };
   const question = await readQuestion(id, options, signal);
   if (question?.kind === 'form') throw needsForm(id);
+  if (edit && question !== undefined && question.kind !== 'call') throw hasNoArguments(id);
+  if (edit) needTerminal(terminal, `gdn approve ${id} --args JSON`);
   const asked = edit && question !== undefined ? await askHere(question, terminal, signal, true) : undefined;
   const answer: PersonAnswer = asked ?? { decision: 'approved', ...edited };
   // A person who says no at the editor allows nothing.
@@ -152,6 +153,11 @@ function needTerminal(terminal: Terminal, instead: string): void {
 function needsForm(id: string): GoondanError {
   const suggestion = `Answer it with \`gdn answer ${id}\`.`;
   return new GoondanError('E_QUESTION_REPLY', `The question "${id}" needs more than yes or no.`, { suggestion });
+}
+
+function hasNoArguments(id: string): GoondanError {
+  const suggestion = `Answer it with \`gdn approve ${id}\` or \`gdn deny ${id}\`.`;
+  return new GoondanError('E_QUESTION_REPLY', `The question "${id}" has no arguments to edit.`, { suggestion });
 }
 
 function hasNoForm({ id, kind }: QuestionSummary): GoondanError {
