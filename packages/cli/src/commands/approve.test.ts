@@ -307,10 +307,12 @@ describe('in a running swarm', () => {
     const left = JSON.parse((await gdn('status', '--json')).stdout);
     const [questions, answered, twice] = [await gdn('approve'), await gdn('approve', id), await gdn('deny', id)];
     await start();
-    expect(status.stdout).toContain('\n  host (stopped): 1 input waits for the next start\n');
+    expect(status.stdout).toContain(
+      '\n  host (stopped): 1 input waits for the next start, waiting for a person (1, see `gdn approve --bundle bundle`)\n',
+    );
     expect(left).toMatchObject({
       running: false,
-      left: [{ agent: 'host', instanceKey: 'stopped', inputs: 1, deadLetters: 0 }],
+      left: [{ agent: 'host', instanceKey: 'stopped', inputs: 1, deadLetters: 0, questions: 1 }],
     });
     expect(listed.stdout).toMatch(/^host stopped: asleep, .*, 1 input not handled yet$/m);
     expect(questions.stdout).toContain(`${id}  host (stopped) wants to run shelf__put\n    {"what":"a cup"}\n`);

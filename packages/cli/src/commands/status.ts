@@ -10,7 +10,7 @@ export function addStatusCommand(program: GdnCommand): void {
     .summary('show whether a swarm runs, and its agents')
     .description(
       'Shows whether the swarm of a bundle runs, its process, and the agent instances that run or have work, with ' +
-        'the state of their MCP servers. If the swarm is not running, it says so, lists the inputs and dead letters ' +
+        'the state of their MCP servers. If the swarm is not running, it says so, lists the inputs, questions and dead letters ' +
         'that wait for it and the conversations that cannot be read, and exits 0. A long list is cut at 20 ' +
         'conversations: first those that need attention or work, then ' +
         'the newest; shared processes then have one line each, with their number of conversations. With --json, all are listed.',

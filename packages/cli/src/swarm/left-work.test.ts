@@ -8,6 +8,14 @@ test('the key of a conversation cannot add a line to the list of left work', () 
   );
 });
 
+test('F-13 a conversation whose turn waits for a person is listed with the number of its questions', () => {
+  const left = [{ agent: 'host', instanceKey: 'k', inputs: 1, deadLetters: 0, questions: 2 }];
+  const suggest = (text: string) => text.replace(/`$/, ' --bundle b`');
+  expect(describeLeftWork(left, { suggest })).toBe(
+    '  host (k): 1 input waits for the next start, waiting for a person (2, see `gdn approve --bundle b`)\n',
+  );
+});
+
 test('a long list of left work is cut, and says how to see all', () => {
   const left = Array.from({ length: 22 }, (_, index) => ({
     agent: 'host',

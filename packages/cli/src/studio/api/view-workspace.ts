@@ -7,6 +7,7 @@ import { toInstanceAddress } from '@goondan/runtime/control';
 import type { Directory } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withStore } from '../../instance/with-store.ts';
+import { readStoppedQuestions } from '../../question/read-stopped-questions.ts';
 import { attachSwarm } from '../../swarm/attach-swarm.ts';
 import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import { hasSocket } from '../../swarm/read-status.ts';
@@ -16,7 +17,6 @@ import type { StudioHost } from '../studio-host.ts';
 import { viewAgents } from './view-agents.ts';
 import { listOfWorkspace } from './view-changesets.ts';
 import { viewQuestion } from './view-question.ts';
-import { readStoppedQuestions } from './with-questions.ts';
 
 /** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
