@@ -7,6 +7,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
+import type { OnUsage } from '../seams/engine.ts';
 import { IpcEngine } from './ipc-engine.ts';
 
 const to = { agentName: 'other', instanceKey: 'default' };
@@ -105,6 +106,25 @@ test('a caller that gives up stops waiting at once and cancels its call; a later
     message: 'enough',
   });
   expect(said.filter(({ type }) => type === 'call')).toHaveLength(1);
+});
+
+test('a caller that gives up gets the tokens of a late answer, and waits for them for six seconds at most', async () => {
+  const { engine, clock } = setUp();
+  const waiting: Parameters<OnUsage>[0][] = [];
+  const giveUp = async () => {
+    const giving = new AbortController();
+    const request = engine.request(to, event, undefined, giving.signal, (usage) => waiting.push(usage));
+    await clock.advance(0);
+    giving.abort(new Error('enough'));
+    await rejectionOf(request);
+  };
+  await giveUp();
+  await giveUp();
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  expect(engine.ended('request-1', { status: 'answered', result, usage })).toBe(true);
+  await clock.advance(6_000);
+  expect(await Promise.race([Promise.all(waiting.map(async (each) => each)), Bun.sleep(100).then(() => 'waits')])).toEqual([usage, undefined]);
+  expect(engine.ended('request-2', { status: 'answered', result, usage })).toBe(false);
 });
 
 test('an answered request is not cancelled by the end of its turn', async () => {
