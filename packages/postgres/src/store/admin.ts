@@ -79,7 +79,7 @@ export function postgresAdmin(
   }
 
   return {
-    reset: (instance) => logged.reset(instance),
+    reset: (instance, ending) => logged.reset(instance, ending),
     has: async (instance) => (await find(instance)) !== undefined,
     async delete(instance, { force = false } = {}) {
       const owned = await find(instance);

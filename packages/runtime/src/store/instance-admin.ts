@@ -7,17 +7,19 @@ import type { DeadLetter } from '../workspace/records/dead-letter.ts';
 export interface InstanceAdmin {
   /**
    * Starts the conversation over, without messages and extension states. Pending events stay. An interrupted turn
-   * starts again from its event. The history keeps all earlier turns and records the reset.
+   * starts again from its event. The history keeps all earlier turns and records the reset. `ending`: called when nothing refuses
+   * the reset any more, just before it.
    *
-   * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery. After a disk error call it again.
+   * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery, and of `ending`. After a disk error call it
+   * again.
    */
-  reset(instance: AgentAddress): Promise<void>;
+  reset(instance: AgentAddress, ending?: () => Promise<void>): Promise<void>;
   /** Returns true if anything of the instance exists, damaged or not. */
   has(instance: AgentAddress): Promise<boolean>;
   /**
-   * Deletes everything of an instance, also its questions and answers for always. The ids of handled events are deleted too, so an old id is accepted as a new
-   * event. After a crash the instance exists completely or not at all; if it exists, its questions may be gone, and its turn
-   * asks again. A refused deletion changes nothing.
+   * Deletes everything of an instance, also its questions and answers for always. The ids of handled events are deleted too, so
+   * an old id is accepted as a new event. After a crash the instance exists completely or not at all; if it exists, its questions
+   * may be gone, and its turn asks again. A refused deletion changes nothing.
    *
    * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while
    * another process owns the instance, `E_STORE_ORDER` while a turn runs in this process; those of the disk, and

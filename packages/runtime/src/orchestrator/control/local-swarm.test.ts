@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { textOf } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -387,6 +387,23 @@ describe('a restart', () => {
     expect(await control.restart({ agent: 'a', fresh: true })).toBe(1);
     expect((await journal.read(at)).extensionState).toEqual({});
   });
+});
+
+test('F-13 a reset that is refused leaves what is always allowed', async () => {
+  const { deps, journal, store, swarm } = await open(echo);
+  const at = { agentName: 'a', instanceKey: 'default' };
+  await journal.recover(at);
+  await journal.close(at);
+  await swarm.wake();
+  using end = spyOn(swarm.questions.grants, 'end');
+  const reset = () => Promise.reject(new Error('The files are damaged.'));
+  const refusing = localSwarm({ ...deps, store: { ...store, admin: { ...store.admin, reset } } });
+  expect(await rejectionOf(refusing.restart({ agent: 'a', fresh: true }))).toMatchObject({
+    message: 'The files are damaged.',
+  });
+  expect(end).not.toHaveBeenCalled();
+  expect(await localSwarm(deps).restart({ agent: 'a', fresh: true })).toBe(1);
+  expect(end.mock.calls).toMatchObject([[at]]);
 });
 
 describe('a restart of an instance that does not start', () => {

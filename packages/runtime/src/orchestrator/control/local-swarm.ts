@@ -251,10 +251,9 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, async () => {
-      await swarm.questions.grants.end(at);
-      await admin.reset(at);
-    });
+    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, () =>
+      admin.reset(at, () => swarm.questions.grants.end(at)),
+    );
     return true;
   }
 

@@ -5,7 +5,7 @@ import type { InstanceAdmin } from '../instance-admin.ts';
 /** Wraps the administration of conversations. */
 export function withBlobs(admin: InstanceAdmin, blobs: Blobs): InstanceAdmin {
   return {
-    reset: (instance) => admin.reset(instance),
+    reset: (instance, ending) => admin.reset(instance, ending),
     has: (instance) => admin.has(instance),
     async delete(instance, options) {
       const deleted = await admin.delete(instance, options);

@@ -16,7 +16,7 @@ export function withQuestions(
   use: (work: (file: QuestionFile) => Promise<void>) => Promise<void>,
 ): InstanceAdmin {
   return {
-    reset: (instance) => journal.reset(instance),
+    reset: (instance, ending) => journal.reset(instance, ending),
     has: (instance) => journal.has(instance),
     delete: (instance, options) =>
       journal.delete(instance, options, () => use((file) => removeQuestions(file, instance))),

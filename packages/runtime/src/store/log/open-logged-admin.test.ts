@@ -5,6 +5,7 @@ import { MemoryLogs } from '../../testing/conformance/memory-log.ts';
 import { memoryAnswers, memoryInbox } from '../../testing/conformance/memory-seams.ts';
 import { readFork } from '../../workspace/journal/fork-instance.ts';
 import { defaultLimits } from '../../workspace/limits.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { emptyStart } from '../../workspace/history/history-start.ts';
 import { forkFrames } from './log-frames.ts';
 import { loggedConversations } from './logged-conversations.ts';
@@ -34,6 +35,18 @@ test('a reset leaves an empty conversation, and its history', async () => {
   const turns = await Array.fromAsync(readArchivedTurns(address, [logs.linesOf(address)]));
   expect(turns.map(({ result }) => (typeof result === 'string' ? result : result.turnId))).toEqual(['turn-a', 'reset']);
   expect((await conversations.open(address, 'turn-b')).version).toBe(2);
+});
+
+test('F-13 a reset that is refused ends nothing first', async () => {
+  const { logs, log, conversations, close } = openSwarm();
+  const { epoch } = await conversations.open(address, 'turn-a');
+  await conversations.commit(address, epoch, 'turn-a', delta, {}, resultOf('turn-a'), { at: 0, records });
+  await close();
+  const ended: string[] = [];
+  const ending = (name: string) => async () => void ended.push(name);
+  expect(await rejectionOf(openLoggedAdmin(logs.at('two')).reset(address, ending('refused')))).toBeInstanceOf(Error);
+  await openLoggedAdmin(log).reset(address, ending('reset'));
+  expect(ended).toEqual(['reset']);
 });
 
 test('dead letters are listed by the owner and by readers, and dropped once', async () => {

@@ -27,7 +27,7 @@ export function openLoggedAdmin(log: ConversationLog, options: Partial<LoggedPor
   }
 
   return {
-    reset: (instance) => withWriter(instance, (writer) => writer.reset()),
+    reset: (instance, ending) => withWriter(instance, (writer) => writer.reset(ending)),
     deadLetters: {
       list: async (instance) => (await withWriter(instance, (writer) => writer.letters())).map(decodeLetter),
       drop: (instance, eventId) => withWriter(instance, (writer) => writer.removeLetter(eventId)),

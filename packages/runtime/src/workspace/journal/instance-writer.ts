@@ -158,11 +158,13 @@ export class InstanceWriter {
   }
 
   /**
-   * Resets the conversation. Does nothing when the conversation is empty.
+   * Resets the conversation. Does nothing when the conversation is empty. `ending`: called first, unless a turn is running.
    *
-   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE`.
+   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE`; those of `ending`.
    */
-  reset(): Promise<void> {
+  async reset(ending?: () => Promise<void>): Promise<void> {
+    this.refuseInTurn('start over');
+    await ending?.();
     return this.#run(async () => {
       this.refuseInTurn('start over');
       const { messages, version, open } = this.#state;

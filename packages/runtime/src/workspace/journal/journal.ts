@@ -100,10 +100,11 @@ export interface Journal extends ConversationStore {
    * starts again from its event, and the effects it had recorded are forgotten. The archive keeps all earlier turns and
    * records the reset. Only for the supervisor of the instance, while the instance has no process.
    *
-   * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery. After a disk error call it again,
-   * because the lock may not have been released.
+   * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery, and those of `ending`, which is called when
+   * nothing refuses the reset any more, just before it. After a disk error call it again, because the lock may not have been
+   * released.
    */
-  reset(instance: AgentAddress): Promise<void>;
+  reset(instance: AgentAddress, ending?: () => Promise<void>): Promise<void>;
   /** Returns true if any file of the instance exists, damaged or not. */
   has(instance: AgentAddress): Promise<boolean>;
   /**
@@ -268,12 +269,12 @@ export async function openJournal(
     async recover(instance) {
       await slots.of(instance).openWriter();
     },
-    async reset(instance) {
+    async reset(instance, ending) {
       const slot = slots.of(instance);
       if (await ports.fs.stat(slot.stored.paths.folder)) {
         await inbox.keepLost(instance);
-        await slot.withWriter((writer) => writer.reset());
-      }
+        await slot.withWriter((writer) => writer.reset(ending));
+      } else await ending?.();
       await slots.closeUnused();
     },
     has: exists,

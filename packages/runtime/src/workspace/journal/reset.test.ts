@@ -32,6 +32,24 @@ async function interrupt(disk: Fs, eventId: string, life = 1): Promise<void> {
   await agent.close();
 }
 
+test('F-13 a reset that is refused ends nothing first, and any other ends it just before', async () => {
+  const disk = SimulatedDisk.empty();
+  const orchestrator = await open(disk);
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a');
+  const ended: number[] = [];
+  const ending = async () => void ended.push((await agent.read(coder)).messages.length);
+  expect(await rejectionOf(orchestrator.reset(coder, ending))).toMatchObject({ code: 'E_LOCKED' });
+  await agent.close(coder);
+  await orchestrator.open(coder, 'turn-b');
+  expect(await rejectionOf(orchestrator.reset(coder, ending))).toMatchObject({ code: 'E_STORE_ORDER' });
+  expect(ended).toEqual([]);
+  await orchestrator.close(coder);
+  await orchestrator.reset(coder, ending);
+  await orchestrator.reset({ ...coder, instanceKey: 'none' }, ending);
+  expect([ended, (await orchestrator.read(coder)).messages]).toEqual([[2, 0], []]);
+});
+
 test('R-07 a reset conversation has no messages and no extension state, and continues from there', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
