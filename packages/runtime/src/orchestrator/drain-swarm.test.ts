@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { manualClock } from '../testing/manual-clock.ts';
+import { HeldInstances } from './calls/held-instances.ts';
 import { type Draining, drainSwarm } from './drain-swarm.ts';
 import { TurnWaiters } from './watch/turn-waiters.ts';
 
@@ -10,7 +11,7 @@ async function failureOf(lost?: GoondanError): Promise<GoondanError> {
   // Safe: draining uses nothing else of these parts.
   const parts = {
     clock: manualClock(),
-    swarm: { drain, held: { all: () => [] }, waiters: { failAll: (error: GoondanError) => failures.push(error) } },
+    swarm: { drain, held: { follow: () => undefined }, waiters: { failAll: (error: GoondanError) => failures.push(error) } },
     connections: { drain },
     keepers: { drain },
   } as unknown as Draining;
@@ -37,25 +38,39 @@ test('S-02 a client that waits at a node without its place is told that the turn
   expect(suggestion).toContain('Ask again with the same id');
 });
 
-test('N-04 a caller of a turn that waits for a person is told before its connection ends, and others afterwards', async () => {
+test('N-04 a caller of a turn that waits for a person, or begins to, is told before its connection ends, and others afterwards', async () => {
   const waiters = new TurnWaiters();
-  const held = { agentName: 'baker', instanceKey: 'held' };
-  const ends = { held: waiters.wait(held, 'e1').end, busy: waiters.wait({ ...held, instanceKey: 'busy' }, 'e2').end };
+  const at = (instanceKey: string) => ({ agentName: 'baker', instanceKey });
   const order: string[] = [];
-  for (const [name, end] of Object.entries(ends))
-    void end.catch((error: unknown) => order.push(`${name} ${GoondanError.is(error) ? error.code : ''}`));
+  for (const name of ['held', 'later', 'busy'])
+    void waiters
+      .wait(at(name), 'e')
+      .end.catch((error: unknown) => order.push(`${name} ${GoondanError.is(error) ? error.code : ''}`));
+  const asking = [at('held')];
+  const held = new HeldInstances({
+    asking: () => asking,
+    callersOf: () => [],
+    holdRequests: () => undefined,
+    tell: () => true,
+  });
+  held.waitsChanged();
   const drain = async () => {
+    await Bun.sleep(0);
+    order.push('draining');
+    asking.push(at('later'));
+    held.waitsChanged();
     await Bun.sleep(0);
     order.push('drained');
   };
   // Safe: draining uses nothing else of these parts.
   const parts = {
     clock: manualClock(),
-    swarm: { drain: async () => undefined, held: { all: () => [held] }, waiters },
+    swarm: { drain: async () => undefined, held, waiters },
     connections: { drain },
     keepers: { drain: async () => undefined },
   } as unknown as Draining;
   await drainSwarm(parts, 0, new AbortController().signal);
   await Bun.sleep(0);
-  expect(order).toEqual(['held E_SWARM_STOPPED', 'drained', 'busy E_SWARM_STOPPED']);
+  const stopped = (name: string) => `${name} E_SWARM_STOPPED`;
+  expect(order).toEqual([stopped('held'), 'draining', stopped('later'), 'drained', stopped('busy')]);
 });

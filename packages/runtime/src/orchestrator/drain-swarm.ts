@@ -23,8 +23,8 @@ export interface Draining {
 
 /**
  * Drains connections first, so that no new input arrives while the remaining work is finished, and keepers last,
- * because turns use them. Callers of turns that wait for people get an error at once, because a connection would wait for
- * these turns, and the turns for the next start.
+ * because turns use them. Callers of turns that wait for people, or begin to, get an error at once, because a connection would
+ * wait for these turns, and the turns for the next start.
  */
 export async function drainSwarm(
   { clock, swarm, connections, keepers }: Draining,
@@ -35,7 +35,7 @@ export async function drainSwarm(
 ): Promise<void> {
   const deadline = clock.elapsed() + graceMs;
   const stopped = stoppedError(lost);
-  for (const at of swarm.held.all()) swarm.waiters.failed(at, stopped);
+  swarm.held.follow((at) => swarm.waiters.failed(at, stopped));
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
   await connections.drain(graceMs * CONNECTIONS_SHARE);
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);

@@ -23,6 +23,7 @@ export class HeldInstances {
   #held: ReadonlyMap<string, AgentAddress> = new Map();
   /** Instances that were notified. An instance that asked for an approval itself needs no message. */
   readonly #told = new Map<string, AgentAddress>();
+  #onHeld: (address: AgentAddress) => void = () => undefined;
 
   constructor(private readonly deps: HeldDeps) {}
 
@@ -34,8 +35,10 @@ export class HeldInstances {
     return this.#held.size > 0 && this.#held.has(addressKey(address));
   }
 
-  all(): readonly AgentAddress[] {
-    return [...this.#held.values()];
+  /** Calls `onHeld` for each instance that is held now, and for those that are held after each later change. */
+  follow(onHeld: (address: AgentAddress) => void): void {
+    this.#onHeld = onHeld;
+    this.#held.forEach((address) => onHeld(address));
   }
 
   waitsChanged(): void {
@@ -53,6 +56,7 @@ export class HeldInstances {
       if (own.has(key) || this.#told.has(key)) continue;
       if (this.deps.tell(address, true)) this.#told.set(key, address);
     }
+    this.#held.forEach((address) => this.#onHeld(address));
   }
 
   /** Forgets that the instance was notified, because its next process must be notified again. */
