@@ -41,8 +41,8 @@ export interface OpenedStore {
   readonly swarms: SwarmList;
   /** Returns the readers of a swarm. Their `close` does nothing: they share the connections of the store. */
   reader(swarm: string): StoreReader;
-  /** Opens the questions of a swarm, without a node. Close them after use. */
-  questions(swarm: string): Promise<StoredQuestions>;
+  /** Opens the questions of a swarm, without a node. Close them after use. `report` gets each row that is not a question. */
+  questions(swarm: string, report?: (problem: GoondanError) => void): Promise<StoredQuestions>;
   /** Lists the living nodes of a swarm, the least loaded first. */
   nodes(swarm: string): Promise<readonly ClusterNode[]>;
   /** Asks a node to give up its instances. **Errors** — `E_NODE_UNKNOWN`. */
@@ -88,7 +88,7 @@ export function openStore(address: string): OpenedStore {
   return {
     swarms: openSwarms(database),
     reader: (swarm) => ({ ...readersOf(database, swarm), close: async () => undefined }),
-    questions: (swarm) => openPostgresQuestions({ address, swarm }),
+    questions: (swarm, report) => openPostgresQuestions({ address, swarm, ...(report && { report }) }),
     nodes: async (swarm) => (await listNodes({ database, swarm })).toSorted((one, other) => one.load - other.load),
     drain: (swarm, node) => drainNode({ database, swarm, channel: channelOf(swarm) }, node),
     tokens: {

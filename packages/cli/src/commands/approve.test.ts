@@ -5,6 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type QuestionSummary, connectSwarm } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
+import { systemClock } from '../../../runtime/src/ports/clock.ts';
+import { systemFs } from '../../../runtime/src/ports/fs.ts';
+import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
+import { DurableQueue } from '../../../runtime/src/workspace/lines/durable-queue.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { personName } from '../question/person-name.ts';
@@ -122,6 +126,15 @@ async function waiting(key = 'default'): Promise<QuestionSummary> {
     if (first !== undefined) return first;
     await Bun.sleep(20);
   }
+}
+
+/** Writes a record among the questions of the stopped swarm that is not a question. */
+async function putForeign(): Promise<void> {
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const [found = ''] = new Bun.Glob('workspaces/*/approvals.jsonl').scanSync(place.stateRoot);
+  const queue = await DurableQueue.open(ports, join(place.stateRoot, found), 512);
+  await queue.put('foreign', {});
+  await queue.close();
 }
 
 describe('in a running swarm', () => {
@@ -303,6 +316,7 @@ describe('in a running swarm', () => {
     await gdn(...put);
     const { id } = await waiting('stopped');
     await stop();
+    await putForeign();
     const [status, listed] = [await gdn('status'), await gdn('instance', 'list')];
     const left = JSON.parse((await gdn('status', '--json')).stdout);
     const [questions, answered, twice] = [await gdn('approve'), await gdn('approve', id), await gdn('deny', id)];
@@ -316,6 +330,9 @@ describe('in a running swarm', () => {
     });
     expect(listed.stdout).toMatch(/^host stopped: asleep, .*, 1 input not handled yet$/m);
     expect(questions.stdout).toContain(`${id}  host (stopped) wants to run shelf__put\n    {"what":"a cup"}\n`);
+    expect(questions.stderr).toMatch(
+      /^warn: .*approvals\.jsonl: E_QUESTION_RECORD: The record "foreign" .* stays there\.\n$/,
+    );
     const kept = 'Approved. The swarm is not running: its next start uses the answer.\n';
     expect(answered).toEqual({ stdout: kept, ...quiet });
     expect([twice.stderr.split('\n')[0], twice.exitCode]).toEqual([

@@ -3,16 +3,17 @@ import type { QuestionSummary } from '@goondan/runtime';
 import type { GrantSummary } from '@goondan/runtime/control';
 import type { BundleOptions } from '../common-options.ts';
 import type { Result } from '../gdn-command.ts';
+import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { describeGrant } from './describe-grant.ts';
 import { describeQuestion } from './describe-question.ts';
-import { withQuestions } from './with-questions.ts';
+import { type QuestionDoor, withQuestions } from './with-questions.ts';
 
 /** **Errors** — those of `withQuestions`. */
 export async function listQuestions(options: BundleOptions, terminal: Terminal, signal: AbortSignal): Promise<Result> {
-  const [questions, grants] = await withQuestions(options, signal, (door) =>
-    Promise.all([door.questions(), door.grants()]),
-  );
+  const read = (door: QuestionDoor) => Promise.all([door.questions(), door.grants()]);
+  const warn = (problem: string) => terminal.printError(`warn: ${harmlessText(problem)}\n`);
+  const [questions, grants] = await withQuestions(options, signal, read, warn);
   return { json: { questions, grants }, text: describeAll(questions, grants, terminal) };
 }
 

@@ -18,7 +18,8 @@ export async function readStoppedQuestions(
 ): Promise<AskedQuestions> {
   try {
     if (place.cluster === undefined) return await readBoth(readStoredQuestions({ ...place, warn }));
-    const stored = await (await place.cluster.open()).questions(place.workspaceId);
+    const { workspaceId: path, cluster } = place;
+    const stored = await (await cluster.open()).questions(path, ({ message }) => warn({ path, message }));
     try {
       return await readBoth(stored);
     } finally {

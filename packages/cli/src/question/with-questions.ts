@@ -14,6 +14,11 @@ export type QuestionDoor = Pick<Swarm, 'questions' | 'answer' | 'grants' | 'revo
 /** `via`: the name of the door, for the record. */
 type Work<Value> = (door: QuestionDoor, via: 'cli' | 'disk') => Promise<Value>;
 
+interface Reach extends ConnectOptions {
+  /** Called with a sentence for each record of a store that is not a question. A swarm that runs writes it to its log. */
+  readonly warn?: ((problem: string) => void) | undefined;
+}
+
 /**
  * Runs `work`, and again if the swarm starts or stops meanwhile. No person is asked in `work`, because a swarm that is not
  * running cannot start before its end. **Errors** — `E_CONTROL_CLOSED` if the swarm never ran; those of `placeOfSwarm`,
@@ -23,10 +28,11 @@ export async function withQuestions<Value>(
   options: BundleOptions,
   signal: AbortSignal,
   work: Work<Value>,
+  warn?: Reach['warn'],
 ): Promise<Value> {
   const { swarm, ...place } = await placeOfSwarm(options);
   try {
-    return await withQuestionsAt(place, swarm, signal, work);
+    return await withQuestionsAt(place, swarm, signal, work, { warn });
   } catch (error) {
     if (!GoondanError.is(error) || error.code !== 'E_SWARM_UNKNOWN') throw error;
     const { notRunning } = await import('../swarm/not-running.ts');
@@ -43,13 +49,13 @@ export function withQuestionsAt<Value>(
   swarm: string,
   signal: AbortSignal,
   work: Work<Value>,
-  options?: ConnectOptions,
+  { warn, ...options }: Reach = {},
 ): Promise<Value> {
   return betweenSwarms(async () => {
     const running = await attachSwarm(place, options);
     if (running !== undefined) return work(running, 'cli');
     const { openStored } = await import('./open-stored.ts');
-    const stored = await openStored(place, swarm);
+    const stored = await openStored(place, swarm, warn);
     try {
       return await work(stored, 'disk');
     } finally {

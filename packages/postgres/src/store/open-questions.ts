@@ -1,3 +1,4 @@
+import type { GoondanError } from '@goondan/types';
 import { type StoredQuestions, storedQuestions } from '@goondan/runtime/history';
 import { systemClock } from '@goondan/runtime/internal';
 import { openDatabase } from '../driver/database.ts';
@@ -12,16 +13,20 @@ export async function openPostgresQuestions({
   address,
   swarm,
   hasChannel = true,
+  report,
 }: {
   readonly address: Parameters<typeof openDatabase>[0];
   readonly swarm: string;
   /** False if the database has no NOTIFY. */
   readonly hasChannel?: boolean;
+  /** Gets each row that is not a question of this version. */
+  readonly report?: (problem: GoondanError) => void;
 }): Promise<StoredQuestions> {
   const database = openDatabase(address, { connections: 1 });
   try {
     const context = { database, swarm, node: '', mayRepeat: () => false };
-    const store = await PostgresQuestions.open(hasChannel ? { ...context, channel: channelOf(swarm) } : context);
+    const channel = hasChannel ? { channel: channelOf(swarm) } : {};
+    const store = await PostgresQuestions.open({ ...context, ...channel }, report === undefined ? {} : { report });
     return {
       ...storedQuestions(store, systemClock),
       async close() {

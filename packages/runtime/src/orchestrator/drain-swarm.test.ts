@@ -11,7 +11,11 @@ async function failureOf(lost?: GoondanError): Promise<GoondanError> {
   // Safe: draining uses nothing else of these parts.
   const parts = {
     clock: manualClock(),
-    swarm: { drain, held: { follow: () => undefined }, waiters: { failAll: (error: GoondanError) => failures.push(error) } },
+    swarm: {
+      drain,
+      held: { follow: () => undefined },
+      waiters: { failAll: (error: GoondanError) => failures.push(error) },
+    },
     connections: { drain },
     keepers: { drain },
   } as unknown as Draining;

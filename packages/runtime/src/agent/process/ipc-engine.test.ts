@@ -123,7 +123,9 @@ test('a caller that gives up gets the tokens of a late answer, and waits for the
   const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
   expect(engine.ended('request-1', { status: 'answered', result, usage })).toBe(true);
   await clock.advance(6_000);
-  expect(await Promise.race([Promise.all(waiting.map(async (each) => each)), Bun.sleep(100).then(() => 'waits')])).toEqual([usage, undefined]);
+  expect(
+    await Promise.race([Promise.all(waiting.map(async (each) => each)), Bun.sleep(100).then(() => 'waits')]),
+  ).toEqual([usage, undefined]);
   expect(engine.ended('request-2', { status: 'answered', result, usage })).toBe(false);
 });
 
