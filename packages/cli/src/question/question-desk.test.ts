@@ -13,6 +13,7 @@ function call(id: string, agent = 'helper'): QuestionSummary {
 async function open(
   pending: readonly QuestionSummary[],
   concerns: (question: QuestionSummary) => boolean = () => true,
+  endsMeanwhile: readonly QuestionSummary[] = [],
 ) {
   const asked: { readonly id: string; readonly signal: AbortSignal; answer(answer?: PersonAnswer): void }[] = [];
   const given: string[] = [];
@@ -37,7 +38,10 @@ async function open(
   };
   const desk = await QuestionDesk.open({
     swarm: {
-      questions: async () => pending,
+      async questions() {
+        for (const question of endsMeanwhile) tell('decided', question, { decision: 'approved', by: 'ann' });
+        return pending;
+      },
       answer,
       async watch(_, listener) {
         hear = listener;
@@ -72,6 +76,11 @@ describe('the desk of a person at a terminal', () => {
     await settle();
     expect(ids()).toEqual(['one', 'two', 'three']);
     expect(given).toEqual(['approved one', 'denied two Not today.']);
+  });
+
+  test('N-04 asks nothing about a question that ended while the list was on its way', async () => {
+    const { desk, ids, told } = await open([call('one'), call('two')], () => true, [call('one')]);
+    expect([ids(), told, desk.askAgain()]).toEqual([['two'], [], 1]);
   });
 
   test('does not ask about calls of others, until they concern the person', async () => {

@@ -44,11 +44,17 @@ export class QuestionDesk {
   /** **Errors** — those of the swarm. */
   static async open(deps: DeskDeps): Promise<QuestionDesk> {
     const desk = new QuestionDesk(deps);
+    // A question can end while the list is on its way, which may still have it.
+    let ended: Set<string> | undefined = new Set();
     const watch = await deps.swarm.watch({ types: ['question'] }, (notice) => {
-      if (notice.type === 'question') desk.#hear(notice);
+      if (notice.type !== 'question') return;
+      if (notice.state !== 'asked') ended?.add(notice.question.id);
+      desk.#hear(notice);
     });
     desk.#unwatch = watch.end;
-    for (const question of await deps.swarm.questions()) desk.#waiting.set(question.id, question);
+    const listed = await deps.swarm.questions();
+    for (const question of listed) if (!ended.has(question.id)) desk.#waiting.set(question.id, question);
+    ended = undefined;
     desk.look();
     return desk;
   }
