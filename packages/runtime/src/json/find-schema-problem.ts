@@ -181,5 +181,3 @@ function unique(value: unknown, path: readonly string[]): SchemaProblem | undefi
   const duplicate = Array.isArray(value) ? findDuplicate(value) : undefined;
   return duplicate && schemaProblem(path, duplicateMessage(duplicate));
 }
-
-/** Accepts any object, as the validator does, because schemas come from foreign code. */

@@ -268,7 +268,7 @@ export const swarmErrors = {
     meaning:
       'The store has a record among the questions that is not a question of this version. It is not used, and stays there.',
     suggestion:
-      'If a newer version wrote it, start that version. Otherwise remove the record while the swarm is stopped.',
+      'If a newer version wrote it, start that version. Otherwise remove it while the swarm is stopped: delete its row in PostgreSQL, or move the file `approvals.jsonl` away. Without the file, open questions are asked again, and nothing is always allowed.',
   },
   E_QUESTION_REPLY: {
     forPrograms: true,
