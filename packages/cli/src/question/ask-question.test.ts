@@ -267,13 +267,36 @@ describe('the dialogue about a form', () => {
   });
 
   test('N-04 takes a choice in another case, if only one fits', async () => {
-    const choices = { type: 'object', properties: { colour: { type: 'string', enum: ['Red', 'blue', 'Blue', '2'] } } };
+    const choices = { type: 'object', properties: { colour: { type: 'string', enum: ['Red', 'blue', 'Blue', '5'] } } };
     const choose = async (...typed: string[]) => (await ask({ ...form, schema: choices }, typed)).answer;
     const colour = (value: string) => ({ decision: 'approved', content: { colour: value } }) as const;
     expect(await choose('RED')).toEqual(colour('Red'));
     expect(await choose('Blue')).toEqual(colour('Blue'));
-    expect(await choose('2')).toEqual(colour('2'));
+    expect(await choose('5')).toEqual(colour('5'));
     expect(await choose('BLUE', '3')).toEqual(colour('Blue'));
+  });
+
+  test('N-04 numbers the lines of choices, unless a number is the name of a choice in another line', async () => {
+    const choose = async (field: JsonObject, typed: readonly string[]) =>
+      ask({ ...form, schema: { type: 'object', properties: { port: field } } }, typed);
+    const own = await choose({ type: 'string', enum: ['1', '2', 'other'] }, ['3']);
+    expect(own.answer).toMatchObject({ content: { port: 'other' } });
+    const oneOf = [
+      { const: '3', title: 'Three' },
+      { const: '1', title: '1' },
+    ];
+    const other = await choose({ type: 'string', oneOf }, ['2', '1']);
+    expect(other.answer).toMatchObject({ content: { port: '1' } });
+    expect(other.screen.slice(1, 6)).toEqual([
+      'port (1 of 1): one of these names, optional',
+      '    -  Three ("3")',
+      '    -  1',
+      'port [Enter skips]: ',
+      'port must be one of these names.',
+    ]);
+    const several = await choose({ type: 'array', items: { type: 'string', enum: ['2', '1'] } }, ['1, 2']);
+    expect(several.answer).toMatchObject({ content: { port: ['1', '2'] } });
+    expect(several.screen[1]).toBe('port (1 of 1): some of these names with commas, optional');
   });
 
   test('with one field needs no second look', async () => {

@@ -1,7 +1,7 @@
 /** Describes the fields of a form, and their values, for people. Pure. */
 import type { FormField } from '@goondan/runtime/control';
 import type { JsonValue } from '@goondan/types';
-import { describeInput } from './read-field.ts';
+import { describeInput, hasNumbers } from './read-field.ts';
 import { showText } from './show-text.ts';
 
 /**
@@ -17,8 +17,15 @@ export function describeField(field: FormField, place?: string): readonly string
   return [
     `${named}${where}: ${describeInput(field)}${isRequired ? '' : ', optional'}${kept}`,
     ...(description === undefined ? [] : [`    ${showText(description)}`]),
-    ...choices.map((choice, at) => `    ${at + 1}  ${showText(choice.title)}`),
+    ...describeChoices(choices).map((choice) => `    ${showText(choice)}`),
   ];
+}
+
+/** Without numbers, a choice is also named by its value, which could be a number. */
+function describeChoices(choices: NonNullable<FormField['choices']>): readonly string[] {
+  if (hasNumbers(choices)) return choices.map(({ title }, at) => `${at + 1}  ${title}`);
+  const isShown = (title: string, value: string) => title === value || title.includes(JSON.stringify(value));
+  return choices.map(({ title, value }) => `-  ${title}${isShown(title, value) ? '' : ` (${JSON.stringify(value)})`}`);
 }
 
 /** `kept`: the value for Enter alone. */

@@ -48,10 +48,21 @@ export function readValue({ type, choices = [] }: FormField, text: string): Json
   }
 }
 
+type Choices = NonNullable<FormField['choices']>;
+
+/**
+ * Tells whether people may choose by the numbers of the lines: not if a choice has the number of another line as its name, because
+ * a person who types that number could mean both.
+ */
+export function hasNumbers(choices: Choices): boolean {
+  const isOfAnother = (name: string, at: number) => choices.some((_, line) => line !== at && name === String(line + 1));
+  return !choices.some(({ value, title }, at) => isOfAnother(value, at) || isOfAnother(title, at));
+}
+
 /** A choice is named by its value, its title, its number, or else by a name in another case, if only one fits. */
-function readChoice(choices: NonNullable<FormField['choices']>, text: string): string | undefined {
+function readChoice(choices: Choices, text: string): string | undefined {
   const byName = choices.find(({ value }) => value === text) ?? choices.find(({ title }) => title === text);
-  const byNumber = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined;
+  const byNumber = /^\d+$/.test(text) && hasNumbers(choices) ? choices[Number(text) - 1] : undefined;
   const isLike = (name: string) => name.toLowerCase() === text.toLowerCase();
   const alike = choices.filter(({ value, title }) => isLike(value) || isLike(title));
   return (byName ?? byNumber ?? (alike.length === 1 ? alike[0] : undefined))?.value;
@@ -68,9 +79,11 @@ export function describeInput({ type, choices = [], format, least, most }: FormF
     case 'boolean':
       return 'y or n';
     case 'choice':
-      return `a name or a number from 1 to ${choices.length}`;
-    case 'choices':
-      return `names or numbers from 1 to ${choices.length} with commas${range(least, most, 'choices')}`;
+      return hasNumbers(choices) ? `a name or a number from 1 to ${choices.length}` : 'one of these names';
+    case 'choices': {
+      const names = hasNumbers(choices) ? `names or numbers from 1 to ${choices.length}` : 'some of these names';
+      return `${names} with commas${range(least, most, 'choices')}`;
+    }
     case 'number':
     case 'integer':
       return `${type === 'integer' ? 'a whole number' : 'a number'}${range(least, most)}`;
