@@ -80,6 +80,7 @@ test.each<[unknown, string]>([
 test.each([
   ['https://example.com/in?state=x', undefined],
   ['http://localhost:8080/in', undefined],
+  ['http://127.8.9.1/in', undefined],
   ['http://127.0.0.1/in', undefined],
   ['http://[::1]:1/', undefined],
   ['http://example.com/', 'must begin with https:'],

@@ -27,6 +27,7 @@ test('N-01 secrets travel only encrypted, or on this machine', () => {
 test('N-01 a server with TLS leads to addresses with TLS only, and a server of this machine to no other machine without it', () => {
   const leads = (server: string, to: string) => mayLeadTo(server, new URL(to));
   const to = ['https://b.example/', 'http://localhost:2/', 'http://b.example/', 'file:///bin/program'];
-  expect(to.map((each) => leads('https://a.example/mcp', each))).toEqual([true, false, false, false]);
+  for (const server of ['https://a.example/mcp', 'HTTPS://a.example/mcp'])
+    expect(to.map((each) => leads(server, each))).toEqual([true, false, false, false]);
   expect(to.map((each) => leads('http://localhost:1/mcp', each))).toEqual([true, true, false, false]);
 });

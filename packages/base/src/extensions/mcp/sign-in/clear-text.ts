@@ -10,7 +10,7 @@ export function keepsSecrets(url: string | URL): boolean {
 
 /** Returns true if a sign-in at this server may go to this address. Only a server of this machine leads to http. */
 export function mayLeadTo(serverUrl: string, address: URL): boolean {
-  return address.protocol === 'https:' || (!serverUrl.startsWith('https:') && keepsSecrets(address));
+  return address.protocol === 'https:' || (new URL(serverUrl).protocol !== 'https:' && keepsSecrets(address));
 }
 
 /** The end of a sentence about a server whose address does not keep secrets. */
