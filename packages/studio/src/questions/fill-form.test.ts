@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { FormField } from '@goondan/cli/studio';
-import { fillForm, localTimeOf } from './fill-form.ts';
+import { controlName, fillForm, localTimeOf } from './fill-form.ts';
 
 const field = (name: string, type: FormField['type'], more: Partial<FormField> = {}): FormField => ({
   name,
@@ -12,7 +12,10 @@ const field = (name: string, type: FormField['type'], more: Partial<FormField> =
 
 const values = (given: readonly (readonly [string, string])[]) => {
   const data = new FormData();
-  for (const [name, value] of given) data.append(name, value);
+  for (const [name, value] of given) {
+    const at = fields.findIndex((each) => each.name === name);
+    data.append(at < 0 ? name : controlName(at), value);
+  }
   return data;
 };
 

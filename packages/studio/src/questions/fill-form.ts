@@ -5,10 +5,18 @@ type Content = NonNullable<AnswerBody['content']>;
 /** The values of the controls, as a browser collects them. */
 export type FormValues = Pick<FormData, 'getAll'>;
 
+/**
+ * Returns the name of the control of a field. The names of fields come from outside: a control with the name `nodeName` or
+ * `requestSubmit` would hide that property of its form.
+ */
+export function controlName(at: number): string {
+  return `field-${at}`;
+}
+
 /** Returns the filled form. A field that the person left empty is left out, unless the form requires it. */
 export function fillForm(fields: readonly FormField[], values: FormValues): Content {
-  const filled = fields.flatMap((field) => {
-    const value = valueOf(field, values.getAll(field.name).map(String));
+  const filled = fields.flatMap((field, at) => {
+    const value = valueOf(field, values.getAll(controlName(at)).map(String));
     return value === undefined ? [] : [[field.name, value] as const];
   });
   // A field may have a name such as `__proto__`, which only `fromEntries` takes as a name.

@@ -5,12 +5,14 @@ import { localTimeOf } from './fill-form.ts';
 
 interface FormControlProps {
   readonly field: FormField;
+  /** The name of its control in the form. */
+  readonly name: string;
   /** True if the question can no longer be answered. */
   readonly hasEnded: boolean;
 }
 
 /** Shows a field with its label and its help, as the control of the browser for its type. */
-export function FormControl({ field, hasEnded }: FormControlProps) {
+export function FormControl({ field, name, hasEnded }: FormControlProps) {
   const id = useId();
   const { title, description, isRequired, type } = field;
   const help = description === undefined ? undefined : `${id}-help`;
@@ -29,11 +31,11 @@ export function FormControl({ field, hasEnded }: FormControlProps) {
       <fieldset className="field" disabled={hasEnded} aria-describedby={help}>
         <legend>{label}</legend>
         {helpText}
-        {type === 'boolean' ? <YesOrNo field={field} /> : <Several field={field} />}
+        {type === 'boolean' ? <YesOrNo field={field} name={name} /> : <Several field={field} name={name} />}
       </fieldset>
     );
   }
-  const shared = { id, name: field.name, required: isRequired, disabled: hasEnded, 'aria-describedby': help };
+  const shared = { id, name, required: isRequired, disabled: hasEnded, 'aria-describedby': help };
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -51,7 +53,7 @@ interface Shared {
   readonly 'aria-describedby': string | undefined;
 }
 
-function YesOrNo({ field: { name, isRequired, default: given } }: { readonly field: FormField }) {
+function YesOrNo({ field: { isRequired, default: given }, name }: Pick<FormControlProps, 'field' | 'name'>) {
   return (['yes', 'no'] as const).map((word) => (
     <label key={word} className="option">
       <input type="radio" name={name} value={word} required={isRequired} defaultChecked={given === (word === 'yes')} />{' '}
@@ -60,7 +62,7 @@ function YesOrNo({ field: { name, isRequired, default: given } }: { readonly fie
   ));
 }
 
-function Several({ field: { name, choices = [], default: given } }: { readonly field: FormField }) {
+function Several({ field: { choices = [], default: given }, name }: Pick<FormControlProps, 'field' | 'name'>) {
   const chosen: readonly unknown[] = Array.isArray(given) ? given : [];
   return choices.map(({ value, title }) => (
     <label key={value} className="option">

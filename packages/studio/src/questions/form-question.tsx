@@ -1,6 +1,6 @@
 import type { QuestionView } from '@goondan/cli/studio';
 import { AnswerBar } from './answer-bar.tsx';
-import { fillForm } from './fill-form.ts';
+import { controlName, fillForm } from './fill-form.ts';
 import { FormControl } from './form-control.tsx';
 import type { Answering } from './use-answer.ts';
 
@@ -29,8 +29,8 @@ export function FormQuestion({
         answer({ decision: 'approved', content: fillForm(fields, new FormData(event.currentTarget)) });
       }}
     >
-      {fields.map((field) => (
-        <FormControl key={field.name} field={field} hasEnded={state === 'ended'} />
+      {fields.map((field, at) => (
+        <FormControl key={field.name} field={field} name={controlName(at)} hasEnded={state === 'ended'} />
       ))}
       <AnswerBar kind="form" answering={answering} yes="submit" />
     </form>

@@ -145,7 +145,8 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
         ...input(
           {
             name: { type: 'string', title: 'Your <b>name</b>\u202e', description: 'As on the card.', maxLength: 20 },
-            mail: { type: 'string', format: 'email' },
+            // A control with one of these names would hide what the form has under it.
+            nodeName: { type: 'string', format: 'email' },
             seat: {
               type: 'string',
               oneOf: [
@@ -156,7 +157,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
             extras: { type: 'array', items: { type: 'string', enum: ['bag', 'meal', 'wifi'] }, default: ['meal'] },
             guests: { type: 'integer', minimum: 1, maximum: 9, default: 2 },
             sure: { type: 'boolean' },
-            unsaid: { type: 'number' },
+            requestSubmit: { type: 'number' },
           },
           ['name', 'sure'],
         ),
@@ -191,7 +192,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       await closed(card);
       const content = {
         name: 'Ada',
-        mail: 'ada@example.com',
+        nodeName: 'ada@example.com',
         seat: 'a',
         extras: ['bag', 'meal'],
         guests: 3,
