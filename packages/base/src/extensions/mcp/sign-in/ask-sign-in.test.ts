@@ -12,19 +12,20 @@ test('N-01 calls wait for one sign-in; if the call that asked is cancelled, anot
   const stateRoot = join(place.folder, 'state');
   const target = await targetOf({ url: server.url, bundleFolder: place.folder, stateRoot });
   const asked: string[] = [];
+  const [one, other] = [new AbortController(), new AbortController()];
   const person = (name: string): PersonApi => ({
     async ask({ url = '' }) {
       asked.push(name);
       // The first person leaves the question open.
       if (name === 'second') await fetch(url);
-      return new Promise(() => undefined);
+      // A question ends with its call, and not because somebody declined.
+      return new Promise((_, reject) => one.signal.addEventListener('abort', () => reject(new Error('It has ended.'))));
     },
   });
   const signIn = signInDuringCalls('server');
   const call = (name: string, signal: AbortSignal) =>
     // The cast is safe: only these fields are read.
     signIn('It has expired.', target, { person: person(name), signal } as ToolContext);
-  const [one, other] = [new AbortController(), new AbortController()];
   const first = call('first', one.signal);
   const second = call('second', new AbortController().signal);
   const third = call('third', other.signal);

@@ -89,7 +89,8 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
     return true;
   } catch (error) {
     if (signedIn.signal.aborted) return true;
-    if (!declined.signal.aborted) throw error;
+    // A question also ends with its call. Then another call may ask.
+    if (signal.aborted || !declined.signal.aborted) throw error;
     const note: unknown = declined.signal.reason;
     if (typeof note !== 'string') return false;
     throw new GoondanError('E_MCP_SIGN_IN', `${why} A person declined to sign in, and said: ${note}`, { cause: error });
