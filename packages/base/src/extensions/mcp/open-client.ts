@@ -18,7 +18,7 @@ import { OpenCalls } from './open-calls.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { MOST_ROUNDS, questionCapabilities, refusal, ServedQuestions } from './serve-questions.ts';
 import { ServerProcess } from './server-process.ts';
-import type { ServerTarget } from './server-target.ts';
+import { hasToken, type ServerTarget } from './server-target.ts';
 import { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 import { ServerSignIn } from './sign-in/server-sign-in.ts';
 
@@ -50,6 +50,7 @@ class SupervisedClient implements McpClient {
   /** The previous process, when none is running. */
   #lastProcess: ServerProcess<never> | undefined;
   #signIn: ServerSignIn | undefined;
+  /** True if the server has no sign-in, because its tokens would travel in clear text. */
   #isClear = false;
   #isOpen = false;
   #closing: Promise<void> | undefined;
@@ -69,7 +70,7 @@ class SupervisedClient implements McpClient {
     await this.close();
     this.#calls.reset();
     this.#signIn = this.#openSignIn(target);
-    this.#isClear = target.type === 'http' && !keepsSecrets(target.url);
+    this.#isClear = target.type === 'http' && !keepsSecrets(target.url) && !hasToken(target.headers);
     try {
       await this.#withScopes(() => {
         // Each attempt uses a new SDK client. After a transport failed to start, an SDK client keeps it and rejects the

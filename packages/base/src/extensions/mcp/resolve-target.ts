@@ -5,7 +5,7 @@ import { expandVariables } from './expand-variables.ts';
 import { checkEntry, MCP_FILE, readMcpFile, serversOf } from './mcp-file.ts';
 import type { McpSettings, TransportConfig } from './mcp-settings.ts';
 import { childEnvironment, type Environment } from '../../process-tree/child-environment.ts';
-import type { HttpTarget, ServerTarget } from './server-target.ts';
+import { hasToken, type HttpTarget, type ServerTarget } from './server-target.ts';
 import { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 import { findProblem, type OauthSettings } from './sign-in/oauth-settings.ts';
 import { signInPlace } from './sign-in/sign-in-file.ts';
@@ -83,8 +83,7 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
     url: string,
     headers: Readonly<Record<string, string>>,
   ): HttpTarget['oauth'] {
-    const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-    if (oauth === false || (oauth === undefined && hasToken)) return undefined;
+    if (oauth === false || (oauth === undefined && hasToken(headers))) return undefined;
     const problem = findProblem(oauth ?? {});
     if (problem !== undefined)
       throw new GoondanError('E_MCP_FILE', `The MCP server cannot be used: ${where}${problem}.`);

@@ -25,6 +25,11 @@ export interface StdioTarget {
  */
 export type ProtocolChoice = 'auto' | 'legacy';
 
+/** Returns true if the user declared a token, so that the server needs no sign-in. */
+export function hasToken(headers: HttpTarget['headers']): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
+
 /** Describes the target for people, without values that may be secrets: no environment, no headers, no query. */
 export function describeTarget(target: ServerTarget): string {
   if (target.type === 'stdio') return [target.command, ...target.args].map(quote).join(' ');

@@ -311,6 +311,15 @@ describe('an agent whose server needs a sign-in', () => {
     expect(await call(own, 'look')).toContain('rejected the credentials (HTTP 401)');
   });
 
+  test('N-01 a server of another machine without TLS that demands a sign-in is told apart from one that rejects a token', async () => {
+    // This address leads to the server, too, and is not known to be of this machine.
+    const transport = { type: 'http', url: server.url.replace('127.0.0.1', '0.0.0.0') };
+    const clear = await start({ transport, required: true });
+    expect(await call(clear, 'look')).toContain('it demands a sign-in, but its url begins with http:');
+    const own = await start({ transport: { ...transport, headers: { Authorization: 'Bearer own' } }, required: true });
+    expect(await call(own, 'look')).toContain('rejected the credentials (HTTP 401)');
+  });
+
   test('N-01 a server at another address, and the same address in another bundle, get no tokens', async () => {
     await signInAsPerson(here());
     const other = new GuardedServer();
