@@ -5,6 +5,7 @@ import { GuardedServer } from '../testing/guarded-server.ts';
 import { ServerPlace } from '../testing/server-place.ts';
 import { targetOf } from '../testing/sign-in-as-person.ts';
 import { signInDuringCalls } from './ask-sign-in.ts';
+import { SignInFile } from './sign-in-file.ts';
 
 test('N-01 calls wait for one sign-in; if the call that asked is cancelled, another one asks', async () => {
   using place = new ServerPlace();
@@ -84,4 +85,49 @@ test('N-04 the reason of a person who declines to sign in is in the error', asyn
     message: 'It has expired. A person declined to sign in, and said: not with my account',
   });
   expect((await askedFor(async () => ({ outcome: 'declined' }))).end).toBe(false);
+});
+
+test('N-01 a call goes on only with tokens that are new and have the demanded scopes', async () => {
+  using place = new ServerPlace();
+  const server = new GuardedServer();
+  const stateRoot = join(place.folder, 'state');
+  const target = await targetOf({ url: server.url, bundleFolder: place.folder, stateRoot });
+  const file = new SignInFile(target.oauth.place);
+  const store = (access_token: string, scope: string) =>
+    file.lock(async () =>
+      file.write({
+        tokens: { access_token, scope, token_type: 'Bearer', issuer: server.origin },
+        demand: { scope: 'read write' },
+      }),
+    );
+  await store('old', 'read write');
+  const asked = Promise.withResolvers<void>();
+  const ask = () => {
+    asked.resolve();
+    return new Promise<never>(() => undefined);
+  };
+  const context = { person: { ask }, signal: new AbortController().signal };
+  // The cast is safe: only these fields are read.
+  const signedIn = signInDuringCalls('server')('It has expired.', target, context as unknown as ToolContext);
+  const state = (waitMs: number) => Promise.race([signedIn, Bun.sleep(waitMs).then(() => 'waits')]);
+  await asked.promise;
+  expect(await state(10)).toBe('waits');
+  await store('new', 'read');
+  expect(await state(700)).toBe('waits');
+  await store('newer', 'write read');
+  expect(await signedIn).toBe(true);
+  await server.stop();
+});
+
+test('N-01 nobody is asked to sign in for a client with credentials of its own', async () => {
+  using place = new ServerPlace();
+  const target = await targetOf({
+    ...{ url: 'http://127.0.0.1:1/mcp', bundleFolder: place.folder, stateRoot: join(place.folder, 'state') },
+    oauth: { clientId: 'robot', clientSecret: '${ROBOT}', grant: 'client_credentials' },
+    environment: { ROBOT: 'a secret' },
+  });
+  const person: PersonApi = { ask: () => Promise.reject(new Error('Somebody was asked.')) };
+  const { signal } = new AbortController();
+  // The cast is safe: only these fields are read.
+  expect(await signInDuringCalls('server')('It has expired.', target, { person, signal } as ToolContext)).toBe(false);
 });

@@ -35,6 +35,29 @@ test('N-01 the answer of a server without a sign-in is cleaned and cut in the er
   expect(String(error).length).toBeLessThan(1_200);
 });
 
+test('N-01 an error of the redirect that repeats the secret of the client does not show it', async () => {
+  using place = new ServerPlace();
+  const server = new GuardedServer();
+  const here = {
+    ...{ url: server.url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') },
+    oauth: { clientId: 'us', clientSecret: '${OURS}' },
+    environment: { OURS: 'a secret of ours' },
+  };
+  const refuse = (address: string) => {
+    const { searchParams } = new URL(address);
+    const redirect = new URL(searchParams.get('redirect_uri') ?? '');
+    redirect.searchParams.set('state', searchParams.get('state') ?? '');
+    redirect.searchParams.set('iss', server.origin);
+    redirect.searchParams.set('error', 'access_denied');
+    redirect.searchParams.set('error_description', 'not with a secret of ours');
+    return fetch(redirect);
+  };
+  const error: unknown = await signInAsPerson(here, refuse).catch((thrown: unknown) => thrown);
+  await server.stop();
+  expect(error).toMatchObject({ code: 'E_MCP_SIGN_IN', message: expect.stringContaining('not with ***') });
+  expect(String(error)).not.toContain('a secret of ours');
+});
+
 test('N-01 a server with TLS sends nobody to a page without TLS', () => {
   const page = (address: string) => () => checkAddress('https://a.example/mcp', new URL(address));
   expect(page('http://a.example/authorize')).toThrow('begins with http://a.example, and not with https:');
