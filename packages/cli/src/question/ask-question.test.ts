@@ -276,6 +276,15 @@ describe('the dialogue about a form', () => {
     expect(await choose('BLUE', '3')).toEqual(colour('Blue'));
   });
 
+  test('N-04 names a field once, also if its title looks like that of another field', async () => {
+    const properties = { one: { type: 'string', title: 'Age' }, two: { type: 'string', title: 'age' } };
+    const { screen } = await ask({ ...form, schema: { type: 'object', properties } }, ['', '/decline']);
+    expect(screen.filter((line) => line.includes(' of 2)'))).toEqual([
+      'Age ("one") (1 of 2): a text, optional',
+      'age ("two") (2 of 2): a text, optional',
+    ]);
+  });
+
   test('N-04 numbers the lines of choices, unless a number is the name of a choice in another line', async () => {
     const choose = async (field: JsonObject, typed: readonly string[]) =>
       ask({ ...form, schema: { type: 'object', properties: { port: field } } }, typed);

@@ -10,7 +10,7 @@ import { showText } from './show-text.ts';
  */
 export function describeField(field: FormField, place?: string): readonly string[] {
   const { title, name, description, choices = [], isRequired } = field;
-  const named = title === name ? showText(title) : `${showText(title)} (${showText(name)})`;
+  const named = hasId(title, name) ? showText(title) : `${showText(title)} (${showText(name)})`;
   const where = place === undefined ? '' : ` (${place})`;
   const kept =
     place !== undefined || field.default === undefined ? '' : `, default ${describeValue(field, field.default)}`;
@@ -24,8 +24,12 @@ export function describeField(field: FormField, place?: string): readonly string
 /** Without numbers, a choice is also named by its value, which could be a number. */
 function describeChoices(choices: NonNullable<FormField['choices']>): readonly string[] {
   if (hasNumbers(choices)) return choices.map(({ title }, at) => `${at + 1}  ${title}`);
-  const isShown = (title: string, value: string) => title === value || title.includes(JSON.stringify(value));
-  return choices.map(({ title, value }) => `-  ${title}${isShown(title, value) ? '' : ` (${JSON.stringify(value)})`}`);
+  return choices.map(({ title, value }) => `-  ${title}${hasId(title, value) ? '' : ` (${JSON.stringify(value)})`}`);
+}
+
+/** Returns true if the title tells the name of its field, or the value of its choice, as titles that look alike do. */
+function hasId(title: string, id: string): boolean {
+  return title === id || title.endsWith(` (${JSON.stringify(id)})`);
 }
 
 /** `kept`: the value for Enter alone. */
