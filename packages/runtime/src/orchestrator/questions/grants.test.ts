@@ -168,6 +168,14 @@ describe('an answer for always', () => {
     expect(questions.grants.list()).toEqual([]);
   });
 
+  test('F-13 stays if its turn asks something else at its place after a crash', async () => {
+    const { ask, allow, questions } = await node(memory());
+    const id = await allow('arguments', { key: 'place' });
+    questions.processGone(at);
+    expect(await ask({ key: 'place', args: { path: '/b' } })).toBeUndefined();
+    expect(questions.grants.list()).toMatchObject([{ id }]);
+  });
+
   test('F-13 for arguments is valid for exactly these, or for those that the person edited', async () => {
     const { ask, allow, questions } = await node(memory());
     const id = await allow('arguments');
@@ -181,20 +189,27 @@ describe('an answer for always', () => {
 
   test('F-13 can be revoked, once, and ends with its conversation', async () => {
     const store = memory();
-    const { ask, allow, questions } = await node(store);
+    const { ask, allow, questions, reports } = await node(store);
     const id = await allow('tool');
-    const revoked = questions.grants.revoke({ id, by: 'bob' });
+    const revoked = questions.grants.revoke({ id, by: 'bob', via: 'cli' });
     // A question that is asked while the grant is being removed does not get it.
     expect(await ask({}, at, 'e2')).toBeUndefined();
     await revoked;
+    const logged = `approval.revoked files__write is asked about again: ${id} was revoked by bob via cli.`;
+    expect(reports).toContain(logged);
     const again = {
       code: 'E_QUESTION_ENDED',
       message: `The question "${id}" was answered for always by ann, which was revoked by bob already.`,
     };
     expect(await rejectionOf(questions.grants.revoke({ id, by: 'bob' }))).toMatchObject(again);
     expect(await rejectionOf(questions.answer({ id, decision: 'denied', by: 'eve' }))).toMatchObject(again);
-    const never = questions.grants.revoke({ id: 'never', by: 'bob' });
-    expect(await rejectionOf(never)).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
+    // A question that ended otherwise was never allowed for always.
+    const [{ id: ended } = { id: '' }] = questions.pending();
+    questions.turnFinished(at, { event: fakeEvent('go', { id: 'e2' }) });
+    for (const unknown of ['never', ended]) {
+      const refused = questions.grants.revoke({ id: unknown, by: 'bob' });
+      expect(await rejectionOf(refused)).toMatchObject({ code: 'E_QUESTION_UNKNOWN' });
+    }
     await allow('tool', { toolName: 'files__delete' });
     await questions.grants.end({ ...at, instanceKey: 'other' });
     expect(questions.grants.list()).toHaveLength(1);
@@ -232,6 +247,11 @@ describe('an answer for always', () => {
     await b.questions.grants.revoke({ id, by: 'bob' });
     // The owner of the conversation hears of it.
     expect(a.questions.grants.list()).toEqual([]);
+    const again = a.questions.grants.revoke({ id, by: 'eve' });
+    expect(await rejectionOf(again)).toMatchObject({
+      code: 'E_QUESTION_ENDED',
+      message: expect.stringContaining('revoked'),
+    });
     owner = 'deaf';
     expect(deaf.questions.grants.list()).toHaveLength(1);
     expect(await deaf.ask({}, at, 'e4')).toBeUndefined();

@@ -25,12 +25,13 @@ async function openNodes() {
     const store = memoryQuestions(swarm);
     const said: ToAgent[] = [];
     const told: string[] = [];
+    const changes = { count: 0 };
     const questions = new Questions({
       clock,
       ids,
       store,
       requests: await store.list(),
-      events: { decided: () => void told.push('decided'), waitsChanged: () => undefined },
+      events: { decided: () => void told.push('decided'), waitsChanged: () => void (changes.count += 1) },
       report: (_, name) => void told.push(name),
       nodes: { isOwned: () => owner === node, list: () => store.list() },
       say: (_, message) => void said.push(message),
@@ -52,7 +53,7 @@ async function openNodes() {
       questions.ask(at, event, frame);
       await clock.advance(0);
     };
-    return { questions, said, told, ask };
+    return { questions, said, told, changes, ask };
   };
   const nodes = { one: await open('one'), two: await open('two') };
   return { clock, swarm, ...nodes, open, moveTo: (node: string) => void (owner = node) };
@@ -71,9 +72,11 @@ describe('requests of several nodes', () => {
     ]);
     expect([two.said, two.told]).toEqual([[], []]);
     expect(one.told.filter((each) => each === 'decided')).toHaveLength(2);
+    const before = two.changes.count;
     one.questions.taken(at, listed?.id ?? '');
     await Bun.sleep(0);
     expect(swarm.questions.size).toBe(0);
+    expect(two.changes.count).toBe(before + 1);
     expect(two.questions.pending()).toEqual([]);
     expect(two.questions.asking()).toEqual([]);
   });
@@ -173,10 +176,13 @@ describe('requests of several nodes', () => {
     one.questions.close();
     moveTo('nobody');
     await clock.advance(HOUR + 1);
+    // Nobody owns it now, so that this only leaves it out.
+    expect(two.questions.pending()).toEqual([]);
     expect(two.told).toEqual([]);
     moveTo('two');
     await two.ask('again');
     expect(two.questions.pending()).toEqual([]);
+    expect(two.told).toEqual(['approval.decided', 'decided', 'decided']);
     two.questions.own(at);
     await clock.advance(1);
     await two.ask('once more');

@@ -215,6 +215,10 @@ describe('an approval request', () => {
     // A process that waits for both has asked both.
     await ask('c4', url('three'));
     expect(questions.pending()).toHaveLength(3);
+    // Another turn asks nothing in its place.
+    questions.processGone(at);
+    await ask('c5', url('four'), { during: fakeEvent('go', { id: 'e2' }) });
+    expect(questions.pending()).toHaveLength(4);
   });
 
   test.each([
@@ -426,8 +430,8 @@ describe('an expiring request', () => {
       shift = moved;
       if (look === 'decide') expect(await decide(questions, id, approved)).toBe(false);
       expect(questions.pending()).toEqual([]);
-      expect(await decide(questions, id, approved)).toBe(false);
       expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
+      expect(await decide(questions, id, approved)).toBe(false);
       expect(told.map(({ state }) => state)).toEqual(['asked', 'decided']);
     }
   });
@@ -518,6 +522,14 @@ describe('a request that another node can answer', () => {
     expect(await rejectionOf(questions.answer({ id, ...approved }))).toMatchObject({ code: 'E_QUESTION_ENDED' });
   });
 
+  test('is asked at its own node only: the store cannot add one', async () => {
+    const { questions, disk, ask } = open();
+    await ask('c1');
+    const [record] = disk.records;
+    if (record !== undefined) for (const listener of disk.listeners) listener('late', { ...record, id: 'late' });
+    expect(questions.pending().map(({ id }) => id)).toEqual([record?.id ?? '']);
+  });
+
   test('takes the answer of another node that was stored while one was given here', async () => {
     const { questions, ask, disk, endOf } = open();
     await ask('c1');
@@ -542,13 +554,14 @@ describe('an answer', () => {
     const [one = '', two = '', three = ''] = questions.pending().map(({ id }) => id);
     expect((await codeOf(one, { digest: 'other' })).code).toBe('E_QUESTION_CHANGED');
     expect((await codeOf(one, { content: {} })).code).toBe('E_QUESTION_REPLY');
-    await questions.answer({ id: one, ...approved });
-    expect(await codeOf(one)).toMatchObject({ code: 'E_QUESTION_ENDED', message: expect.stringContaining('by ann') });
+    await questions.answer({ id: one, ...approved, via: 'chat' });
+    const message = `The question "${one}" was answered by ann via chat already.`;
+    expect(await codeOf(one)).toMatchObject({ code: 'E_QUESTION_ENDED', message });
     await clock.advance(HOUR);
     expect(await codeOf(two)).toMatchObject({ code: 'E_QUESTION_ENDED', message: expect.stringContaining('expired') });
     questions.turnFinished(at, { event });
     // The questions are gone, and their ends are remembered.
-    expect(await codeOf(one)).toMatchObject({ code: 'E_QUESTION_ENDED', message: expect.stringContaining('by ann') });
+    expect(await codeOf(one)).toMatchObject({ code: 'E_QUESTION_ENDED', message });
     expect(await codeOf(three)).toMatchObject({
       code: 'E_QUESTION_ENDED',
       message: expect.stringContaining('withdrawn'),
@@ -629,6 +642,25 @@ describe('an answer', () => {
     expect(next.reports).toEqual([
       `info approval.decided turn-e1: bash__exec, approval ${question?.id}: approved by ann via disk at ${decidedAt}, and taken now.`,
     ]);
+  });
+
+  test.each([
+    // The clock of the other machine is late.
+    ['2025-12-31T23:59:59.000Z', 0, { decision: 'approved', afterMs: 0 }],
+    ['2026-01-01T00:00:05.000Z', 25, { decision: 'expired' }],
+  ])('N-01 given at %s while the swarm was stopped, and taken after %d hours: %j', async (decidedAt, hours, taken) => {
+    const { questions, disk, ask, clock } = open();
+    await ask('c1');
+    const [{ id } = { id: '' }] = questions.pending();
+    questions.close();
+    for (const record of disk.records) disk.kept.set(record.id, { ...record, answer: { ...approved, decidedAt } });
+    await clock.advance(hours * HOUR);
+    const next = open(disk, clock);
+    await next.ask('c2');
+    const by = taken.decision === 'approved' ? { by: 'ann' } : {};
+    expect(next.endOf('c2')).toEqual({ status: 'answered', answer: { id, ...by, ...taken } });
+    const verdict = taken.decision === 'approved' ? `approved by ann at ${decidedAt}, and taken now` : 'expired';
+    expect(next.reports).toEqual([`info approval.decided turn-e1: bash__exec, approval ${id}: ${verdict}.`]);
   });
 
   test.each<[Partial<AskFrame>, string]>([
