@@ -81,6 +81,10 @@ describe('an answer to a question', () => {
     const masked = { ...call, args: { command: '**' } };
     expect(problem(masked, { args: { command: '**', count: 1 } })).toBeUndefined();
     expect(problem(masked, { args: { command: '*' } })).toContain('command must NOT have fewer');
+    // An object has no value behind it: its fields have.
+    const nested = { type: 'object', properties: { to: { type: 'object', required: ['name'] } } };
+    const wrong = { ...call, schema: nested, args: { to: {} } };
+    expect(problem(wrong, { args: { to: {}, more: 1 } })).toContain("to must have required property 'name'");
     // Names that fit a pattern may be allowed, so nothing is said about unknown ones.
     const open = { ...masked, schema: { ...schema, patternProperties: { '^x-': {} } } };
     expect(problem(open, { args: { command: '**', 'x-1': 1 } })).toBeUndefined();

@@ -14,7 +14,7 @@ export function findEditProblem(schema: JsonObject | undefined, seen: JsonObject
   const check = schema && checkPlainSchema(plainPart(schema));
   const problems = check?.(edited) ?? [];
   // A masked value may not fit, although the value behind it does.
-  return problems.find(({ path }) => path.length === 0 || !isUnchanged(path, seen, edited))?.message;
+  return problems.find(({ path }) => !isUnchanged(path, seen, edited))?.message;
 }
 
 function isUnchanged(path: readonly string[], seen: JsonObject, edited: JsonObject): boolean {

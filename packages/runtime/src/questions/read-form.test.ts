@@ -118,6 +118,7 @@ describe('N-04 a person can tell the choices and the fields of a form apart', ()
       titlesOf({ type: 'string', oneOf: titled(...choices) });
     expect(one(['x', 'Keep'], ['y', 'keep '])).toEqual(['Keep ("x")', 'keep  ("y")']);
     expect(one(['keep', 'Delete'], ['delete', 'Keep'])).toEqual(['Delete ("keep")', 'Keep ("delete")']);
+    expect(one(['x', 'Keep'], ['y', 'Ｋｅｅｐ'])).toEqual(['Keep ("x")', 'Ｋｅｅｐ ("y")']);
     expect(one(['a', 'A'], ['b', 'B'], ['c'])).toEqual(['A', 'B', 'c']);
     const odd = one(['x', 'A'], ['y', 'A'], ['z', 'A ("x")'], ['x") ("z', 'A']);
     expect(new Set(odd).size).toBe(4);
