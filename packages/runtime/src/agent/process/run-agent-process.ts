@@ -212,7 +212,8 @@ class AgentProcess implements RunningConversation {
    * is unhurried. A second drain does nothing else.
    */
   async #drain(graceMs: number, { cleanUpMs, isUnhurried }: Omit<Drain, 'type' | 'graceMs'> = {}): Promise<void> {
-    if (isUnhurried !== true) void this.#started.then(() => this.#instance?.endWaits());
+    // A turn that comes during the start is ignored, so that nothing waits before there is an instance.
+    if (isUnhurried !== true) this.#instance?.endWaits();
     if (this.#isDraining || this.#hasEnded()) return;
     this.#isDraining = true;
     const { clock } = this.host;
