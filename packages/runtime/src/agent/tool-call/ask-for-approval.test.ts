@@ -452,8 +452,7 @@ describe('arguments that a person edited', () => {
   test('F-13 run, are seen by the asking layer and by all inside, and the model reads of them', async () => {
     const seen: unknown[] = [];
     const outer = asking(async (ctx) => {
-      const { args, decision } = await ctx.approval.ask({ reason: 'It writes.' });
-      seen.push([decision, args, ctx.args]);
+      seen.push([await ctx.approval.ask({ reason: 'It writes.' }), ctx.args]);
       return ctx.next();
     });
     const inner = extension('inner', ({ pipeline }) =>
@@ -465,7 +464,7 @@ describe('arguments that a person edited', () => {
     const { runs, agent } = await start({ approver: edit({ path: '/mine' }), extensions: [outer, inner] });
     await agent.say('go');
     const mine = { path: '/mine' };
-    expect(seen).toEqual([['approved', mine, mine], mine]);
+    expect(seen).toEqual([[{ ...approved, args: mine }, mine], mine]);
     expect(runs).toEqual([mine]);
     const [result] = (await agent.messages()).filter(({ data }) => data.role === 'tool');
     expect(JSON.stringify(result?.data)).toContain(

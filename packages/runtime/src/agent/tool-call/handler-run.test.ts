@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { waitForNextProcess } from './handler-run.ts';
 import { firstTurn, launchAgentProcess, type LaunchedProcess, until } from '../../testing/launch-agent-process.ts';
 
 // This timeout is long, because the machine may be busy.
@@ -48,6 +51,7 @@ function plan(called: readonly string[]): AgentStart {
     };
     export const handlers = {
       once: ask,
+      both: (ctx) => Promise.all([ask(ctx), ask(ctx)]).then(String),
       again: ask,
       twice: (ctx) => Promise.all([ask(ctx), ask(ctx)]).then(String),
       late: async (ctx) => (await work(), ask(ctx)),
@@ -56,6 +60,7 @@ function plan(called: readonly string[]): AgentStart {
   );
   const exports = [
     { name: 'once', description: '', parallel: true },
+    { name: 'both', description: '' },
     { name: 'again', description: '', idempotent: true },
     { name: 'twice', description: '', idempotent: true },
     { name: 'late', description: '' },
@@ -99,20 +104,26 @@ async function left(process: LaunchedProcess): Promise<void> {
 }
 
 describe('a process that is asked to end while a tool waits for a person', () => {
-  test('N-04 ends a call that must not run again, and the next process continues with its result', async () => {
-    const process = await launch('once');
-    const { callId } = await process.first('question.ask');
-    await process.send(drain);
-    await left(process);
-    expect(process.said).toContainEqual({ type: 'question.withdrawn', callId });
+  test.each([
+    ['once', 1],
+    ['both', 2],
+  ])(
+    'N-04 ends a call that must not run again, and the next process continues with its result: %s',
+    async (tool, count) => {
+      const process = await launch(tool);
+      const { callId } = await process.first('question.ask', count - 1);
+      await process.send(drain);
+      await left(process);
+      expect(process.said).toContainEqual({ type: 'question.withdrawn', callId });
 
-    const next = await launch('once');
-    const said = await answerOf(next);
-    expect(said).toContain('was stopped while this call of \\"person__once\\" waited for a person');
-    expect(said).toContain('E_INTERRUPTED');
-    expect(typesOf(next)).not.toContain('question.ask');
-    expect(await notes()).toEqual(['asks']);
-  });
+      const next = await launch(tool);
+      const said = await answerOf(next);
+      expect(said).toContain(`was stopped while this call of \\"person__${tool}\\" waited for a person`);
+      expect(said).toContain('E_INTERRUPTED');
+      expect(typesOf(next)).not.toContain('question.ask');
+      expect(await notes()).toEqual(Array.from({ length: count }, () => 'asks'));
+    },
+  );
 
   test.each(['again', 'twice'])('N-04 leaves a call that may run again, and its questions open: %s', async (tool) => {
     const count = tool === 'twice' ? 2 : 1;
@@ -175,5 +186,11 @@ describe('a process that is asked to end while a tool waits for a person', () =>
     await waiting.send(drain);
     await left(waiting);
     expect(typesOf(waiting)).toContain('question.withdrawn');
+  });
+
+  test('does not wait for the next process if its turn was cancelled before', async () => {
+    const cancelled = new Error('Enough.');
+    const turn = { signal: AbortSignal.abort(cancelled) } as unknown as RunningTurn;
+    expect(await rejectionOf(waitForNextProcess(turn))).toBe(cancelled);
   });
 });

@@ -26,16 +26,16 @@ const start = (tool: ToolDeclaration, options: Partial<ScriptedAgentOptions>) =>
   scriptedAgent({ script, tools: [tool], ...options });
 
 describe('a tool that asks a person', () => {
-  test('N-04 shows a form, and gets the filled form with the name of the person', async () => {
+  test('N-04 shows a form, and gets the filled form with the name of the person and their door', async () => {
     const content = { branch: 'main' };
-    const approver = fakeApprover(() => ({ decision: 'approved', by: 'ann', content }));
+    const approver = fakeApprover(() => ({ decision: 'approved', by: 'ann', via: 'chat', content }));
     const replies: unknown[] = [];
     const agent = await start(
       asking(async (person) => void replies.push(await person.ask({ ...request, server: 'git' }))),
       { approver },
     );
     await agent.say('go');
-    expect(replies).toEqual([{ outcome: 'answered', by: 'ann', content }]);
+    expect(replies).toEqual([{ outcome: 'answered', by: 'ann', via: 'chat', content }]);
     expect(approver.questions).toEqual([
       {
         ...{ key: '0/call/call_1/person/approval/0', turnId: 'turn-event-1', toolCallId: 'call_1' },

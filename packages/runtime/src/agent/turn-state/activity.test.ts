@@ -76,3 +76,16 @@ describe('a turn can be left', () => {
     question.end();
   });
 });
+
+test('N-04 an effect that has its answer is not ended with those that wait for a person now or later', async () => {
+  const { activity } = open();
+  const [answered, waiting] = [pending(), pending()];
+  const ended: string[] = [];
+  const first = activity.endable(answered.wait, () => void ended.push('answered'));
+  void activity.endable(waiting.wait, () => void ended.push('waiting'));
+  answered.end();
+  await first;
+  activity.endWaits();
+  void activity.endable(waiting.wait, () => void ended.push('later'));
+  expect(ended).toEqual(['waiting', 'later']);
+});
