@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { systemProcesses } from '../ports/processes.ts';
@@ -83,6 +84,35 @@ test('F-13 removes the answers for always and the open questions, so that the ne
   await ask();
   await deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
   expect(await stored()).toEqual(['other', 'open-other']);
+});
+
+test('F-13 removes the answers for always and the open questions of a conversation without a turn', async () => {
+  const journal = await durableStore(place);
+  await journal.accept(at, simpleEvent('one'));
+  await journal.close();
+  await ask();
+  await deleteStoppedInstance({ ...place, swarm: 'mine' }, at, { force: true });
+  expect(await stored()).toEqual(['other', 'open-other']);
+});
+
+test('F-13 keeps the answers for always and the open questions if somebody else owns the workspace meanwhile', async () => {
+  await talk();
+  await ask();
+  let isLost = false;
+  const fs: typeof systemFs = {
+    ...systemFs,
+    stat(path) {
+      if (path.endsWith('approvals.jsonl')) isLost = true;
+      return systemFs.stat(path);
+    },
+  };
+  const fence = () => {
+    if (isLost) throw new GoondanError('E_FENCED', 'Somebody else owns it.');
+  };
+  const { admin, close } = await openAdmin({ ...place, fs, fence });
+  expect(await rejectionOf(admin.delete(at))).toMatchObject({ code: 'E_FENCED' });
+  await close();
+  expect(await stored()).toEqual(['default', 'open-default', 'other', 'open-other']);
 });
 
 test('F-13 keeps the answers for always and the open questions if it is refused', async () => {

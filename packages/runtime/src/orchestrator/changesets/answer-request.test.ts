@@ -256,10 +256,8 @@ describe('a changeset', () => {
     });
     const line = opened.lines.find(({ event }) => event === 'changeset.committed');
     expect(line).toMatchObject({
-      agent: 'a',
-      instance: 'default',
-      turnId: 'turn-e1',
-      traceId: during.traceId,
+      ...{ agent: 'a', instance: 'default', turnId: 'turn-e1', traceId: during.traceId },
+      message: expect.stringMatching(/: prompt\.md\. Approved by ann via chat\.$/),
       data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann', via: 'chat', baseRef: 'base', newRef: 'new' },
     });
     expect(opened.reloader.reports).toMatchObject([

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { defined } from '../../json/defined.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
@@ -18,16 +19,20 @@ function serve(source?: Pick<ChangesetSource['store'], 'sweep'> & Partial<Change
   const listeners: SwarmListener[] = [];
   const said: ToAgent[] = [];
   const reports: string[] = [];
+  const told: unknown[] = [];
   const swarm = {
     listen: (listener: SwarmListener) => void listeners.push(listener),
     instances: { find: () => ({ say: (message: ToAgent) => void said.push(message) }) },
-    report: (level: string, event: string) => void reports.push(`${level} ${event}`),
+    report: (level: string, event: string, _message: string, _subject: unknown, data?: unknown) => {
+      reports.push(`${level} ${event}`);
+      told.push(data);
+    },
   };
   // The casts are safe: nothing else is used before a request arrives, nor by a request to open a changeset.
   const currentPlan = { value: { plan: { name: 'test' }, settings: { changes: { allow: ['**'] } } } };
   const deps = { swarm, clock, currentPlan } as unknown as ChangesetDeps;
   const served = serveChangesets(deps, source && ({ store: source } as unknown as ChangesetSource));
-  return { ...served, clock, listeners, said, reports };
+  return { ...served, clock, listeners, said, reports, told };
 }
 
 test('a swarm that was not started from a folder refuses every request', async () => {
@@ -92,4 +97,7 @@ test.each([
   await served.close();
   expect(notes).toEqual(told === undefined ? [] : [`c1: ${told}`]);
   expect(served.reports).toEqual(told === undefined ? [] : ['warn changeset.rejected']);
+  const { by, via } = { by: undefined, via: undefined, ...outcome };
+  const data = { changesetId: 'c1', agent: 'a', reason: 'policy_violation', ...defined({ by, via }) };
+  expect(served.told).toEqual(told === undefined ? [] : [data]);
 });
