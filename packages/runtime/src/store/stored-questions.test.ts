@@ -50,6 +50,23 @@ describe('questions that are answered while no swarm runs', () => {
     expect((await store.list())[0]?.answer).toBeUndefined();
   });
 
+  test('N-01 that somebody else answers meanwhile say who did', async () => {
+    const { store } = await open(asked('a'));
+    const { answer } = storedQuestions(
+      {
+        ...store,
+        async answer(record) {
+          await store.answer({ ...record, answer: { ...record.answer, by: 'bob', via: 'chat' } });
+          return store.answer(record);
+        },
+      },
+      manualClock(),
+    );
+    expect(await rejectionOf(answer({ id: 'a', ...yes }))).toMatchObject({
+      message: 'The question "a" was answered by bob via chat already.',
+    });
+  });
+
   test('Y-04 an answer about a budget also answers the same question of other conversations', async () => {
     const budget = { kind: 'budget', digest: 'b' } as const;
     const { answer, store } = await open(

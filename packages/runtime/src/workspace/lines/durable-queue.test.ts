@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedMachine } from '../simulation/simulated-machine.ts';
-import { DurableQueue, readQueue } from './durable-queue.ts';
+import { DurableQueue, leaveOut, readQueue } from './durable-queue.ts';
 
 async function emptyFile() {
   const disk = SimulatedDisk.empty();
@@ -21,6 +21,31 @@ test('keeps entries in order until they are removed, across openings', async () 
     { key: 'c', value: { value: 'c' } },
   ]);
   expect(await readQueue(ports, '/queue.jsonl')).toEqual(again.entries);
+});
+
+test('writes nothing for keys that do not exist', async () => {
+  const { disk, ports } = await emptyFile();
+  const queue = await DurableQueue.open(ports, '/queue.jsonl', 100);
+  await queue.add('a', 1);
+  const size = (await disk.stat('/queue.jsonl'))?.size;
+  await queue.remove('b', 'c');
+  expect((await disk.stat('/queue.jsonl'))?.size).toBe(size ?? 0);
+});
+
+test('leaves entries out of a file, which still knows the removed keys, and leaves out nothing of a damaged one', async () => {
+  const { disk, ports } = await emptyFile();
+  const queue = await DurableQueue.open(ports, '/queue.jsonl', 100);
+  for (const key of ['a', 'b', 'c']) await queue.add(key, key);
+  await queue.remove('c');
+  const bytes = (await disk.read('/queue.jsonl')) ?? new Uint8Array();
+  const { bytes: less, leftOut } = leaveOut(bytes, ({ key }) => key === 'b');
+  expect(leftOut).toBe(1);
+  await disk.createNew('/less.jsonl', less);
+  const again = await DurableQueue.open(ports, '/less.jsonl', 100);
+  await again.add('c', 'again');
+  expect(again.entries).toEqual([{ key: 'a', value: 'a' }]);
+  const damaged = bytes.with(10, 0);
+  expect(leaveOut(damaged, () => true)).toEqual({ bytes: damaged, leftOut: 0 });
 });
 
 test('adding is idempotent on the key, also after a removal', async () => {

@@ -207,6 +207,44 @@ describe('the questions file', () => {
     await again.close();
   });
 
+  test('a removal that comes during another one is made, too, and one that failed is told to nobody and holds up no other', async () => {
+    const begun = Promise.withResolvers<void>();
+    const disk = { isGone: false, onSync: () => undefined as void };
+    const fs: typeof systemFs = {
+      ...systemFs,
+      openFile: async (name) => {
+        if (disk.isGone) throw Object.assign(new Error('gone'), { code: 'EIO' });
+        const opened = await systemFs.openFile(name);
+        return {
+          append: (bytes) => opened.append(bytes),
+          truncate: (size) => opened.truncate(size),
+          async sync() {
+            disk.onSync();
+            if (disk.isGone) throw Object.assign(new Error('gone'), { code: 'EIO' });
+            await opened.sync();
+          },
+          close: () => opened.close(),
+        };
+      },
+    };
+    const file = await open(fs);
+    for (const id of ['a', 'b', 'c', 'd']) await file.put(record(id));
+    const told: string[] = [];
+    file.onChange((id) => void told.push(id));
+    disk.onSync = begun.resolve;
+    const first = file.remove('a');
+    await begun.promise;
+    await Promise.all([first, file.remove('b')]);
+    expect((await file.list()).map(({ id }) => id)).toEqual(['c', 'd']);
+    disk.isGone = true;
+    // The first one fails on its file, and the second one to open it again.
+    for (const id of ['c', 'd']) expect(await rejectionOf(file.remove(id))).toMatchObject({ code: 'E_STORE_WRITE' });
+    disk.isGone = false;
+    await file.remove('d');
+    expect(told).toEqual(['a', 'b', 'd']);
+    await file.close();
+  });
+
   test('rejects writes after close', async () => {
     const file = await open();
     await file.close();
