@@ -56,8 +56,10 @@ test.each([[[]], [['passed']]])(
           isAllowed: true,
           list: () => passed.map(asked),
           answer: async () => undefined,
-          // The channel of the process can deliver both changes at once.
+          // The questions that wait are delivered first, and the channel of the process can deliver both changes at once.
           watch(listener) {
+            if (asks > 2) throw new Error('It asks again and again.');
+            for (const id of passed) listener({ state: 'asked', question: asked(id) });
             for (const state of ends[asks] ?? []) listener({ state, question: asked('q1') });
             asks += 1;
             return () => undefined;

@@ -61,7 +61,7 @@ test('a turn that continued after a crash says so, and shows the records of each
     chain(1, 0, 'step'),
     chain(3, 0, 'step', { isUnfinished: true }),
     start(5, true),
-    chain(1, 0, 'step'),
+    chain(1, 0, 'step', { askedMs: 2 }),
     chain(0, undefined, 'turn'),
     end(6),
   ]);
@@ -73,6 +73,7 @@ test('a turn that continued after a crash says so, and shows the records of each
     ['step 3', true, 3],
     ['step 1', undefined, 4_001],
   ]);
+  expect(turn?.chain.inside.at(-1)?.askedMs).toBe(4_002);
 });
 
 test('missing lines, chains and ends are counted', () => {

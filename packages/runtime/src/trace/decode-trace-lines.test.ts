@@ -86,6 +86,18 @@ describe('decodeTraceLines', () => {
     },
   );
 
+  const answer = { decision: 'approved' };
+  test.each([
+    ...[{ waitedMs: 'x' }, { askedMs: 'x' }, { answers: 'x' }, { answers: [{}] }],
+    ...['kind', 'by', 'via', 'question', 'grant', 'args', 'before'].map((key) => ({
+      answers: [{ ...answer, [key]: 5 }],
+    })),
+    { answers: [{ ...answer, afterMs: 'x' }] },
+  ])('counts a chain with a wrong wait for a person as missing: %j', (wrong) => {
+    const damaged = { type: 'chain', n: 0, chain: { ...chain('toolCall'), ...wrong } };
+    expect(decodeTraceLines(write(start, damaged, end))).toEqual([start, { type: 'dropped', count: 1 }, end]);
+  });
+
   test('counts the rest of a line after a crash as missing', () => {
     const resumed: TraceLine = { ...start, resumed: true };
     const dropped: TraceLine = { type: 'dropped', count: 1 };

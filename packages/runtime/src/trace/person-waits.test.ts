@@ -209,6 +209,38 @@ test('N-04 the trace of a tool call has the wait for a person, the person and th
   expect(line).toMatchObject({ chain: { waitedMs: 0.123, answers: asking.answers ?? [] } });
 });
 
+test('N-04 the trace names a page that a person opened', async () => {
+  const page = { reason: 'Sign in.', url: 'https://a.example/' };
+  const { calls, turn } = await callsOf(
+    { one: (person) => person.ask(page), two: async () => undefined },
+    async () => ({ decision: 'approved', by: 'ann' }),
+  );
+  await turn;
+  expect(calls()[0]?.answers).toEqual([{ kind: 'page', decision: 'approved', by: 'ann' }]);
+});
+
+test('F-13 the trace has the question of changed arguments, and at most 16 answers of one layer', async () => {
+  const edited = { decision: 'approved', by: 'ann', args: {} } as const;
+  const { layer } = await traceOf(
+    () => async (ctx) => {
+      for (let number = 0; number < 20; number += 1) await ctx.approval.ask({ reason: `Number ${number}.` });
+      return ctx.next();
+    },
+    edited,
+  );
+  expect(layer?.answers).toHaveLength(16);
+  expect(layer?.answers?.[0]).toMatchObject({ ...edited, question: expect.any(String) });
+});
+
+test('N-04 a call that has ended asks nobody, even if its question is still open', async () => {
+  const { calls, turn } = await callsOf(
+    { one: async (person) => void person.ask(which).catch(() => undefined), two: async () => undefined },
+    () => new Promise(() => undefined),
+  );
+  await turn;
+  expect(calls()[0]).not.toHaveProperty('askedMs');
+});
+
 test('N-04 a question that comes in while another call runs is a wait of its own call', async () => {
   const own = Promise.withResolvers<PersonApi>();
   const over = Promise.withResolvers<void>();
