@@ -112,7 +112,7 @@ export class AskingSwarm implements ConnectorQuestions {
 
   #end(asked: AskedQuestion, state: 'answered' | 'expired' | 'withdrawn', reply?: ConnectorReply): void {
     asked.isOpen = false;
-    const by = reply === undefined ? {} : { by: `${reply.by}@door` };
+    const by = reply === undefined ? {} : { by: `${reply.by}@door`, via: 'http' };
     this.#tell({ state, question: asked.question, ...by });
     asked.end.resolve(reply);
   }

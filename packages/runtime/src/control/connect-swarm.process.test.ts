@@ -48,7 +48,7 @@ describe('the client of a control socket', () => {
       code: 'E_QUESTION_UNKNOWN',
     });
     expect(await client.grants()).toEqual([fakeGrant]);
-    await client.revoke({ id: fakeGrant.id, by: 'ann' });
+    await client.revoke({ id: fakeGrant.id, by: 'ann', via: 'cli' });
     expect(await client.deleteInstance({ ...address, force: true })).toEqual({ inputs: 1 });
     expect(await client.deleteInstance(address)).toEqual({ inputs: 1 });
     const made = { seq: 7, messages: 4, unknownStates: ['notes'] };
@@ -69,7 +69,7 @@ describe('the client of a control socket', () => {
       ['answer', { id: fakeQuestion.id, by: 'ann', decision: 'approved' }],
       ['answer', { id: 'x', by: 'ann', note: 'No.', decision: 'denied' }],
       ['grants', {}],
-      ['revoke', { id: fakeGrant.id, by: 'ann' }],
+      ['revoke', { id: fakeGrant.id, by: 'ann', via: 'cli' }],
       ['deleteInstance', { ...address, force: true }],
       ['deleteInstance', address],
       ['forkInstance', { ...address, as: 'c/d', at: 7 }],

@@ -14,6 +14,7 @@ import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../workspace/simulation/simulated-turn.ts';
 import { QuestionFile } from '../workspace/questions/question-file.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
+import { nodeStoreOf } from '../store/files/open-node-store.ts';
 import { deleteStoppedInstance } from './stopped-swarm.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-delete-'));
@@ -84,6 +85,19 @@ test('F-13 removes the answers for always and the open questions, so that the ne
   await ask();
   await deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
   expect(await stored()).toEqual(['other', 'open-other']);
+});
+
+test('F-13 removes the answers for always and the open questions in the store of a running swarm, too', async () => {
+  await talk();
+  await ask();
+  const journal = await durableStore(place);
+  await journal.openInbox();
+  const questions = await QuestionFile.open(ports, place);
+  // The casts are safe: a deletion uses neither of them.
+  const store = nodeStoreOf(place, { journal, questions, counters: {} as never }, {} as never);
+  await store.admin.delete(at);
+  expect((await questions.list()).map(({ id }) => id)).toEqual(['other', 'open-other']);
+  await store.close();
 });
 
 test('F-13 removes the answers for always and the open questions of a conversation without a turn', async () => {

@@ -102,7 +102,7 @@ describe('a request whose turn asks a person', () => {
     expect(events.map(([name]) => name)).toEqual(['accepted', 'delta', 'question', 'answered', 'done']);
     expect(events[2]?.[1]).toMatchObject({ id: 'q1', args: { input: 'Pay 3' }, digest: 'digest-of-q1' });
     expect(events[2]?.[1]).not.toHaveProperty('auth');
-    expect(events[3]?.[1]).toEqual({ id: 'q1', by: 'ci@door' });
+    expect(events[3]?.[1]).toEqual({ id: 'q1', by: 'ci@door', via: 'http' });
     expect(events[4]?.[1].response).toBe('Pay 3: approved by ci.');
   });
 
