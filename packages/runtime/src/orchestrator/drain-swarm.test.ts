@@ -25,8 +25,11 @@ async function failureOf(lost?: GoondanError): Promise<GoondanError> {
   return failure;
 }
 
-test('a client that waits is told to start a swarm that was stopped', async () => {
-  const { code, message, suggestion } = await failureOf();
+test.each([
+  ['stopped', undefined],
+  ['lost otherwise than its place', new GoondanError('E_STORE_WRITE', 'The database is gone.')],
+])('a client that waits is told to start a swarm that was %s', async (_, lost) => {
+  const { code, message, suggestion } = await failureOf(lost);
   expect([code, message]).toEqual([
     'E_SWARM_STOPPED',
     'The swarm was stopped; the turn continues when it is started again.',

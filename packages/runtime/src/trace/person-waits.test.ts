@@ -5,7 +5,12 @@ import { encodeTraceLine } from './encode-trace-line.ts';
 import { recordTurn } from './record-turn.ts';
 import { extension, fakeApprover, inProcessEngine, manualClock, scriptedAgent } from '../testing/index.ts';
 import type { QuestionOutcome } from '../questions/question-record.ts';
+import { inScope } from './draw-scope.ts';
+import type { EffectKind } from './effect-record.ts';
+import type { SpanStart } from './layer-span.ts';
+import { PersonWaits } from './person-waits.ts';
 import { renderTrace } from './render-trace.ts';
+import { TurnKeeper } from './turn-keeper.ts';
 
 const script = [{ when: 'go', call: { tool: 'echo__say', args: { text: 'hi' } } }, { say: 'done' }];
 const echo = {
@@ -276,4 +281,29 @@ test('N-04 the trace tells of a question that is open, and of one that nobody an
   expect(calls()[0]).toMatchObject({ waitedMs: 5 });
   expect(calls()[0]).not.toHaveProperty('answers');
   expect(calls()[0]).not.toHaveProperty('askedMs');
+});
+
+test('N-04 a question of a layer and of a tool is reported when it begins and when it ends, and a budget is no question', async () => {
+  const clock = manualClock();
+  const reported: (number | undefined)[] = [];
+  const keeper = new TurnKeeper(clock, (chain) => void reported.push(chain.askedAt));
+  // Safe: nothing else of the chain is used.
+  const span = keeper.open({ kind: 'toolCall', label: 'x', id: 'x' } as SpanStart, undefined);
+  const layer = span?.enter({ kind: 'toolCall', extension: 'asking', name: 'asking' });
+  if (span === undefined || layer === undefined) throw new Error('not recorded');
+  const waits = new PersonWaits();
+  const begin = (key: string, kind: EffectKind) => inScope(span, () => waits.begin(key, kind));
+  const end = (key: string) =>
+    waits.end({ key, kind: 'approval', asked: {}, outcome: { ok: true, value: { decision: 'approved' } } });
+  begin('budget', 'budget');
+  await clock.advance(1);
+  begin('one', 'approval');
+  layer.next();
+  await clock.advance(1);
+  begin('two', 'approval');
+  await clock.advance(1);
+  end('one');
+  end('two');
+  // The earliest open question counts.
+  expect(reported).toEqual([undefined, 1, 1, 2, undefined]);
 });
