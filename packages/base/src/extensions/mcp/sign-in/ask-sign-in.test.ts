@@ -52,11 +52,13 @@ async function askedFor(reply: (times: number, url: string) => Promise<PersonRep
   const asked: PersonRequest[] = [];
   const person: PersonApi = { ask: (request) => reply(asked.push(request), request.url ?? '') };
   const { signal } = new AbortController();
+  const pauses: { readonly ms: number; readonly signal: AbortSignal }[] = [];
+  const signIn = signInDuringCalls('server', async (ms, over) => void pauses.push({ ms, signal: over }));
   // The cast is safe: only these fields are read.
-  const signedIn = signInDuringCalls('server')('It has expired.', target, { person, signal } as ToolContext);
+  const signedIn = signIn('It has expired.', target, { person, signal } as ToolContext);
   const end = await signedIn.catch((error: unknown) => error);
   await server.stop();
-  return { asked, end };
+  return { asked, end, pauses };
 }
 
 test('N-04 a person who says yes before the sign-in has arrived is asked again, and told how to finish', async () => {
@@ -75,6 +77,17 @@ test('N-04 a person who says yes before the sign-in has arrived is asked again, 
     reason: expect.stringContaining('`gdn mcp login server`'),
   });
   expect(asked[1]?.signal?.aborted).toBe(true);
+});
+
+test('N-04 a program that always says yes is asked less and less often, and nobody waits after the sign-in', async () => {
+  const { end, pauses } = await askedFor(async (times, url) => {
+    if (times <= 6) return { outcome: 'answered' };
+    await fetch(url);
+    return new Promise(() => undefined);
+  });
+  expect(end).toBe(true);
+  expect(pauses.map(({ ms }) => ms)).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+  expect(pauses.every(({ signal }) => signal.aborted)).toBe(true);
 });
 
 test('N-04 the reason of a person who declines to sign in is in the error', async () => {

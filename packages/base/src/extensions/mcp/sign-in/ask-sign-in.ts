@@ -26,9 +26,9 @@ const LONGEST_REASON = 600;
 
 /**
  * Returns the function that lets people sign in. Calls that wait at the same time wait for one sign-in. If the call that asked
- * is cancelled, another one asks again.
+ * is cancelled, another one asks again. `pause`: waits between two questions, and rejects when the signal aborts.
  */
-export function signInDuringCalls(name: string): SignInDuringCall {
+export function signInDuringCalls(name: string, pause: Pause = sleepUnlessAborted): SignInDuringCall {
   let running: { readonly signedIn: Promise<boolean>; readonly signal: AbortSignal } | undefined;
   const begin = (question: SignInQuestion) => {
     const signedIn = askSignIn(question).finally(() => void (running = undefined));
@@ -37,7 +37,7 @@ export function signInDuringCalls(name: string): SignInDuringCall {
   return async (why, target, { person, signal }) => {
     if (target.type !== 'http' || target.oauth === undefined || target.oauth.grant === 'client_credentials')
       return false;
-    const question = { name, why, target: { ...target, oauth: target.oauth }, person, signal };
+    const question = { name, why, target: { ...target, oauth: target.oauth }, person, signal, pause };
     for (;;) {
       running ??= begin(question);
       const { signedIn, signal: asking } = running;
@@ -50,16 +50,21 @@ export function signInDuringCalls(name: string): SignInDuringCall {
   };
 }
 
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const sleepUnlessAborted: Pause = (ms, signal) => sleep(ms, undefined, { signal });
+
 interface SignInQuestion {
   readonly name: string;
   readonly why: string;
   readonly target: HttpTarget & { readonly oauth: OauthTarget };
   readonly person: PersonApi;
   readonly signal: AbortSignal;
+  readonly pause: Pause;
 }
 
 /** Asks a person. Returns false if nobody wants to sign in, or nobody can be asked. **Errors** — those of `signInPerson`. */
-async function askSignIn({ name, why, target, person, signal }: SignInQuestion): Promise<boolean> {
+async function askSignIn({ name, why, target, person, signal, pause }: SignInQuestion): Promise<boolean> {
   const arrived = new AbortController();
   const declined = new AbortController();
   const signedIn = new AbortController();
@@ -71,7 +76,7 @@ async function askSignIn({ name, why, target, person, signal }: SignInQuestion):
       const about = { reason, url, server: name, expiresInMs: LONGEST_WAIT_MS, signal: arrived.signal };
       const { outcome, note } = await person.ask(about);
       if (outcome !== 'answered') return declined.abort(note);
-      await sleep(pauseMs, undefined, { signal: arrived.signal });
+      await pause(pauseMs, arrived.signal);
       reason = stillWaiting(name);
     }
   };

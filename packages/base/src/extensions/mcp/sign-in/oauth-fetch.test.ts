@@ -84,13 +84,18 @@ describe('the requests of a sign-in', () => {
   test('N-01 a request ends with the person who gives up', async () => {
     const leaving = new AbortController();
     const signals: (AbortSignal | null | undefined)[] = [];
-    const { fetch } = oauthFetch('https://a.example/', leaving.signal, async (_, init) => {
+    const { fetch, problem } = oauthFetch('https://a.example/', leaving.signal, async (_, init) => {
       signals.push(init?.signal);
+      if (leaving.signal.aborted) throw new Error('The connection was closed.');
       return Response.json({});
     });
     await fetch('https://a.example/');
-    leaving.abort();
+    leaving.abort(new Error('The person left.'));
     expect(signals.map((each) => each?.aborted)).toEqual([true]);
+    // Nothing is wrong with the authorization server.
+    const left: unknown = await fetch('https://a.example/').then(String, String);
+    expect(left).toBe('Error: The person left.');
+    expect(problem()).toBeUndefined();
   });
 
   test('an answer without a body, and the success after a problem', async () => {
