@@ -96,7 +96,7 @@ describe('the desk of a person at a terminal', () => {
   });
 
   test('withdraws a question that was answered elsewhere or ended, and says so', async () => {
-    const { asked, given, told, tell, ids } = await open([call('one'), call('two'), call('three')]);
+    const { asked, given, told, tell, ids } = await open(['one', 'two', 'three', 'four'].map((id) => call(id)));
     tell('withdrawn', call('two'));
     tell('decided', call('one'), { decision: 'denied', by: 'ann', via: 'studio' });
     await settle();
@@ -104,9 +104,12 @@ describe('the desk of a person at a terminal', () => {
     expect(ids()).toEqual(['one', 'three']);
     tell('withdrawn', call('three'));
     await settle();
+    tell('decided', call('four'), { decision: 'expired' });
+    await settle();
     expect(told).toEqual([
       'one no longer needs an answer: denied by ann via studio.',
       'three no longer needs an answer: its turn is over.',
+      'four no longer needs an answer: expired.',
     ]);
     expect(given).toEqual([]);
   });
@@ -145,6 +148,12 @@ describe('the desk of a person at a terminal', () => {
     asked[4]?.answer(undefined);
     await settle();
     expect([ids(), given]).toEqual([['one', 'two', 'three', 'one', 'three'], ['approved one']]);
+    // A question that is left open, while it is asked again, is not asked a third time.
+    expect(desk.askAgain()).toBe(1);
+    desk.askAgain();
+    asked[5]?.answer(undefined);
+    await settle();
+    expect(ids().slice(5)).toEqual(['three']);
     whose = 'nobody';
     expect(desk.askAgain()).toBe(0);
   });

@@ -101,6 +101,10 @@ describe('the target of a server', () => {
       code: 'E_MCP_FILE',
       message: expect.stringContaining('transport.oauth declares a sign-in, but its url begins with http:'),
     });
+    const half = { type: 'http' as const, url: own, oauth: { clientSecret: '${TOKEN}' } };
+    expect(await refusal(resolve({ transport: half }))).toMatchObject({
+      message: 'The MCP server cannot be used: transport.oauth.clientId is missing.',
+    });
     const entry = { type: 'http', url: 'http://${TOKEN}.example/mcp', oauth: { clientId: 'x' } };
     expect(await refusal(fromFile({ files: entry }))).toMatchObject({
       code: 'E_MCP_FILE',
