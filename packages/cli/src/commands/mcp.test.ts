@@ -294,6 +294,16 @@ describe('gdn mcp test', () => {
     });
   });
 
+  test('N-01 a login says why nobody can sign in: the server of another machine has no TLS', async () => {
+    const transport = { type: 'http', url: 'http://a.example/mcp' };
+    await place.write('bundle', { 'goondan.yaml': using(item({ transport })) });
+    const login = ['mcp', 'login', 'notes', '--trust', '--bundle', folder, '--state-root', place.stateRoot];
+    expect(await runCaptured(login)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('its url begins with http:, and tokens would travel in clear text'),
+    });
+  });
+
   test('F-11 `gdn explain` knows the tools that a test saw, before the first start of the agent', async () => {
     await declare(alive());
     const explain = (...args: string[]) => runCaptured(['explain', folder, '--state-root', place.stateRoot, ...args]);

@@ -1,8 +1,13 @@
-// The warnings of `gdn restore` about agents that the bundle lacks.
+// The words of `gdn restore` about agents that the bundle lacks, and about answers for always.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { backUpFiles } from '@goondan/runtime/internal';
+import { systemClock } from '../../../runtime/src/ports/clock.ts';
+import { systemFs } from '../../../runtime/src/ports/fs.ts';
+import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
+import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
+import { QuestionFile } from '../../../runtime/src/workspace/questions/question-file.ts';
 import { runSimpleTurn } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -14,16 +19,34 @@ let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
+interface Restored {
+  readonly bundle?: string;
+  /** The ids of answers for always. */
+  readonly grants?: readonly string[];
+  readonly isText?: boolean;
+}
+
 /** Restores a backup with one conversation of each agent, for a bundle that has only the agent `host`. */
-async function restore(agents: readonly string[], bundle = sampleBundle()) {
+async function restore(
+  agents: readonly string[],
+  { bundle = sampleBundle(), grants = [], isText = false }: Restored = {},
+) {
   const from = { stateRoot: join(place.folder, 'from'), workspaceId: 'w' };
   const journal = await durableStore(from);
   for (const agentName of agents) await runSimpleTurn(journal, { agentName, instanceKey: 'one' }, agentName);
   await journal.close();
+  const ports = { clock: systemClock, fs: systemFs, processes: systemProcesses, warn: () => undefined };
+  const file = await QuestionFile.open(ports, from);
+  for (const id of grants) {
+    const answer = { decision: 'approved', always: 'tool', decidedAt: fakeQuestion.askedAt } as const;
+    await file.put({ ...fakeQuestion, id, key: id, answer });
+  }
+  await file.close();
   await backUpFiles(from, { folder: join(place.folder, 'copy'), version: '1', swarm: 'default' });
   await place.write('bundle', { 'goondan.yaml': bundle });
-  const { stdout, stderr, exitCode } = await place.run('restore', 'copy', '--bundle', 'bundle', '--json');
-  return { exitCode, stderr, result: JSON.parse(stdout) };
+  const json = isText ? [] : ['--json'];
+  const { stdout, stderr, exitCode } = await place.run('restore', 'copy', '--bundle', 'bundle', ...json);
+  return { exitCode, stderr, stdout, result: isText ? undefined : JSON.parse(stdout) };
 }
 
 test('one agent that the bundle lacks is named, with its conversation', async () => {
@@ -56,7 +79,12 @@ test('without missing agents there is no such warning', async () => {
 
 test('a bundle with errors gives no warning about its agents, because nobody knows them', async () => {
   const wrong = sampleBundle().replace('modelRef: Model/scripted', 'modelRef: Model/nowhere');
-  const restored = await restore(['host', 'clerk'], wrong);
+  const restored = await restore(['host', 'clerk'], { bundle: wrong });
   expect(restored).toMatchObject({ exitCode: 0, stderr: '', result: { conversations: 2 } });
   expect(restored.result).not.toHaveProperty('missingAgents');
+});
+
+test('F-13 the number of answers for always that are not restored is told', async () => {
+  const { stdout } = await restore(['host'], { grants: ['a', 'b'], isText: true });
+  expect(stdout).toEndWith('2 answers for always are not restored: people are asked again.\n');
 });

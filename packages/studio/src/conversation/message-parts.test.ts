@@ -50,6 +50,17 @@ describe('the pieces of a message', () => {
     expect(alone).not.toHaveProperty('outcome');
   });
 
+  test('F-13 arguments that a person changed are shown with the person and their door', () => {
+    const edited = (change: object) => {
+      const { message } = result;
+      return outcomesOf([{ ...result, message: { ...message, metadata: { 'goondan.edited': change } } }]).get('c1')
+        ?.edited;
+    };
+    const args = { city: 'Busan' };
+    expect(edited({ by: 'ann', via: 'chat', args })).toEqual({ by: 'ann via chat', args: '{\n  "city": "Busan"\n}' });
+    expect(edited({ args })?.by).toBe('a person');
+  });
+
   test('a denial and an error are marked as such', () => {
     const refused = { type: 'execution-denied', reason: 'No.' } as const;
     const denied = shown({
