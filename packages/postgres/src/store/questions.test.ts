@@ -188,6 +188,7 @@ test('N-01 a question is answered from the store without a node, and a node that
   expect(twice).toMatchObject({ code: 'E_QUESTION_ENDED' });
   await until(() => told.length === 1);
   expect([told, (await opened.grants()).map(({ by }) => by)]).toEqual([['a ann'], ['ann']]);
+  expect(await node.findRemoved('a')).toBeUndefined();
   await opened.revoke({ id: 'a', by: 'ann' });
   expect(await node.list()).toEqual([]);
   // The store still has the changes, so that it knows what became of a question that a turn has taken, or somebody revoked.

@@ -8,13 +8,13 @@ const open = () => new AbortController().signal;
 /** Answers the questions of one call. `reply` is the person. */
 function call(reply: (request: PersonRequest) => PersonReply | Promise<PersonReply>) {
   const asked: PersonRequest[] = [];
-  const answer = answerQuestions('github', {
-    ask: async (request) => {
-      asked.push(request);
-      return reply(request);
-    },
-  });
-  return { asked, answer };
+  const notes: string[] = [];
+  const ask = async (request: PersonRequest) => {
+    asked.push(request);
+    return reply(request);
+  };
+  const answer = answerQuestions('github', { ask }, (note) => void notes.push(note));
+  return { asked, answer, notes };
 }
 
 const form = (properties: JsonObject, message = 'Which?'): ServerQuestion => ({
@@ -38,8 +38,9 @@ describe('a question of a server', () => {
     ],
     [{ outcome: 'expired' }, { action: 'cancel' }],
   ] as const)('N-01 answers %j with %j', async (reply, expected) => {
-    const { asked, answer } = call(() => reply);
+    const { asked, answer, notes } = call(() => reply);
     expect(await answer(form({ branch: { type: 'string' } }), open())).toEqual(expected);
+    expect(notes).toEqual('note' in reply ? [reply.note] : []);
     expect(asked).toMatchObject([{ reason: 'Which?', server: 'github' }]);
   });
 
