@@ -237,15 +237,6 @@ test('F-13 the trace has the question of changed arguments, and at most 16 answe
   expect(layer?.answers?.[0]).toMatchObject({ ...edited, question: expect.any(String) });
 });
 
-test('N-04 a call that has ended asks nobody, even if its question is still open', async () => {
-  const { calls, turn } = await callsOf(
-    { one: async (person) => void person.ask(which).catch(() => undefined), two: async () => undefined },
-    () => new Promise(() => undefined),
-  );
-  await turn;
-  expect(calls()[0]).not.toHaveProperty('askedMs');
-});
-
 test('N-04 a question that comes in while another call runs is a wait of its own call', async () => {
   const own = Promise.withResolvers<PersonApi>();
   const over = Promise.withResolvers<void>();
