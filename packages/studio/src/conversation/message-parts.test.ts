@@ -51,7 +51,7 @@ describe('the pieces of a message', () => {
   });
 
   test('F-13 arguments that a person changed are shown with the person and their door', () => {
-    const edited = (change: object) => {
+    const edited = (change: ShownMessage['message']['metadata'][string]) => {
       const { message } = result;
       return outcomesOf([{ ...result, message: { ...message, metadata: { 'goondan.edited': change } } }]).get('c1')
         ?.edited;
