@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { TOO_LONG } from './bounded-response.ts';
 import { fetchSameOrigin } from './fetch-same-origin.ts';
 import { openClient } from './open-client.ts';
 import { ServerPlace } from './testing/server-place.ts';
@@ -83,4 +84,10 @@ test('N-01 a server of another machine that demands a sign-in without TLS is tol
   expect(await problemOf(client.connect(target, { timeoutMs: 5_000 }))).toContain(
     'it demands a sign-in, but its url begins with http:',
   );
+});
+
+test('N-01 an answer that is too long is broken off', async () => {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(new Uint8Array(40_000_000)) });
+  servers.push(server);
+  expect(await problemOf((await fetchSameOrigin(server.url)).arrayBuffer())).toContain(TOO_LONG);
 });

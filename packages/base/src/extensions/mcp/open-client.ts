@@ -1,6 +1,7 @@
 /** A client that uses the SDK. */
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
+import { TOO_LONG } from './bounded-response.ts';
 import { systemClock } from './clock.ts';
 import type {
   AskOptions,
@@ -186,7 +187,10 @@ class SupervisedClient implements McpClient {
       this.events.onClosed();
     };
     client.onerror = (error) => {
-      if (this.#isOpen && client === this.#client) this.events.onTrouble(error.message);
+      if (!this.#isOpen || client !== this.#client) return;
+      this.events.onTrouble(error.message);
+      // The rest of the stream is lost, and with it the answers of the calls that wait for it.
+      if (error.message.includes(TOO_LONG)) void client.close().catch(() => undefined);
     };
     return client;
   }

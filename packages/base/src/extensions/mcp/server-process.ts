@@ -9,13 +9,12 @@
  */
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
+import { LONGEST_MESSAGE } from './bounded-response.ts';
 import { LineReader } from './line-reader.ts';
 import type { LastWords } from './mcp-client.ts';
 import { RequestContexts } from './request-contexts.ts';
 import type { StdioTarget } from './server-target.ts';
 
-/** A message longer than this ends the connection. */
-const LONGEST_MESSAGE = 32 * 1_024 * 1_024;
 /** The maximum length of a line of the server's standard error. */
 const LONGEST_LINE = 2_000;
 /** The maximum number of lines of the server's standard error that are passed on; later lines are dropped. */
