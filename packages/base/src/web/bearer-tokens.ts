@@ -35,8 +35,19 @@ export function bearerTokens(
   };
 }
 
+/** Lists the names of the clients. */
+export function clientsOf(secrets: Readonly<Record<string, string>>): string[] {
+  return Object.keys(secrets).map(nameIn);
+}
+
+/** Returns the name of the client in that of a secret; empty if it is no name of a token. */
+function nameIn(secret: string): string {
+  const [, client = 'default'] = /^token(?:-(.+))?$/.exec(secret) ?? [undefined, ''];
+  return client;
+}
+
 function clientOf(name: string, token: string): string {
-  const [, client = 'default'] = /^token(?:-(.+))?$/.exec(name) ?? [undefined, ''];
+  const client = nameIn(name);
   if (client === '') {
     throw new GoondanError('E_CONNECTOR_CONFIG', `Unknown secret "${name}": use "token" or "token-<client>".`);
   }

@@ -16,7 +16,7 @@ const hello = [user('hello'), assistant('Hi.')];
 
 function open(most?: number): Conversations {
   let made = 0;
-  return new Conversations(folder, () => `new-${(made += 1)}`, most);
+  return new Conversations(folder, ['default', 'ci', 'ci/two'], () => `new-${(made += 1)}`, most);
 }
 
 /** Creates a conversation in which `hello` was answered. */
@@ -137,5 +137,19 @@ describe('a conversation with a name', () => {
     conversations.find(kim, [], 'x', 'thread-7').answered('Yes.');
     const other = conversations.find({ ...kim, client: 'ci' }, [], 'x', 'thread-7');
     expect(other).toMatchObject({ conversation: 'ci/thread-7', isKnown: false });
+  });
+
+  test('cannot be entered by another client, whatever name it gives', () => {
+    const names = ['thread', 'ci/thread', 'two/thread', 'ci/two/thread', 'default/thread', '/thread'];
+    const keys = ['default', 'ci', 'ci/two'].flatMap((client) => {
+      const conversations = open();
+      const own = names.map((name) => conversations.find({ ...kim, client }, [], 'x', name).conversation);
+      // A client can also give the name of a key that it knows.
+      return [...own, ...own.map((name) => conversations.find({ ...kim, client }, [], 'x', name).conversation)].map(
+        (key) => ({ client, key }),
+      );
+    });
+    const shared = keys.filter(({ client, key }) => keys.some((each) => each.key === key && each.client !== client));
+    expect(shared).toEqual([]);
   });
 });

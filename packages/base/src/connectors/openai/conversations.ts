@@ -7,7 +7,7 @@
  * elsewhere) starts a new conversation, which gets the transcript as context.
  *
  * Invariants:
- * 1. A transcript belongs to one client and one agent.
+ * 1. A transcript belongs to one client and one agent. A name that a client gives to a conversation belongs to that client.
  * 2. Only the newest transcript of each conversation is known: a chat cannot continue from an earlier point.
  * 3. Until a message is answered or fails, sending it again after the same transcript gives the same event. So a client
  *    that retries gets the answer, and the agent gets the message once.
@@ -68,7 +68,13 @@ export class Conversations {
   readonly #busy = new Map<string, string>();
   #lines = 0;
 
-  constructor(folder: string, newKey = () => `chat-${crypto.randomUUID()}`, most = MOST) {
+  /** `clients`: the names of all clients of the connection. */
+  constructor(
+    folder: string,
+    private readonly clients: readonly string[] = [],
+    newKey = () => `chat-${crypto.randomUUID()}`,
+    most = MOST,
+  ) {
     this.#file = join(folder, 'conversations.jsonl');
     this.#most = most;
     this.#newKey = newKey;
@@ -139,7 +145,7 @@ export class Conversations {
   }
 
   #named({ client }: Parties, named: string): Place {
-    const conversation = client === DEFAULT_CLIENT ? named : `${client}/${named}`;
+    const conversation = this.#keyOf(client, named);
     const isKnown = this.#conversations.has(conversation);
     return {
       conversation,
@@ -150,6 +156,13 @@ export class Conversations {
       failed: () => undefined,
       left: () => undefined,
     };
+  }
+
+  /** Returns the key of a conversation that a client named. No other client has the same key, whatever names it gives. */
+  #keyOf(client: string, named: string): string {
+    const key = client === DEFAULT_CLIENT ? named : `${client}/${named}`;
+    const others = this.clients.filter((other) => other !== client && other !== DEFAULT_CLIENT);
+    return others.some((other) => key.startsWith(`${other}/`)) ? `${client}/${hashOf(client, named)}` : key;
   }
 
   #record(key: string, conversation: Conversation): void {

@@ -1,7 +1,7 @@
 /** `openai`: serves a swarm to every client of OpenAI's chat completions API. Each agent appears as a model. */
 import type { Connector } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
-import { bearerTokens } from '../../web/bearer-tokens.ts';
+import { bearerTokens, clientsOf } from '../../web/bearer-tokens.ts';
 import { listen } from '../../web/listen.ts';
 import type { BodyBounds } from '../../web/read-body.ts';
 import { answerChat } from './answer-chat.ts';
@@ -14,7 +14,7 @@ import { findAgent } from './read-chat.ts';
 const openai: Connector<OpenaiConfig> = async (ctx) => {
   const { config, secrets, agents, folder, logger } = ctx;
   const checkCaller = bearerTokens(config, secrets);
-  const conversations = new Conversations(folder);
+  const conversations = new Conversations(folder, clientsOf(secrets));
   const turns = new AskedTurns(folder);
   const path = (config.path ?? '/v1').replace(/\/$/, '');
   const created = Math.floor(Date.now() / 1_000);
