@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectorQuestion } from '@goondan/types';
@@ -26,6 +26,21 @@ test('N-04 the newest questions are remembered, in a file for the user alone tha
   for (const each of [turns, new AskedTurns(folder, 2)])
     expect(['q17', 'q18', 'q19'].map((id) => each.find(id)?.id)).toEqual([undefined, 'q18', 'q19']);
   expect(mode()).toBe(0o600);
+});
+
+test('N-04 a line of the file that is no question is not used', () => {
+  const folder = mkdtempSync(join(root, 'd-'));
+  const whole = { ...turn, id: 'q', digest: 'd' };
+  const lines = Object.keys(whole).map((field, at) => ({
+    ...whole,
+    id: `q${at}`,
+    [field]: field === 'id' ? 7 : undefined,
+  }));
+  const written = [whole, ...lines, null, [], { ...whole, id: 'q99', answer: {} }].map((line) => JSON.stringify(line));
+  writeFileSync(join(folder, 'questions.jsonl'), written.join('\n'));
+  const turns = new AskedTurns(folder);
+  expect(turns.find('q')).toEqual(whole);
+  expect([...lines.keys(), 99].filter((at) => turns.find(`q${at}`) !== undefined)).toEqual([]);
 });
 
 test('N-04 answers to questions of two turns, and answers without a token, are refused', async () => {

@@ -10,7 +10,7 @@ import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectorQuestion, JsonObject } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
-import { readLines } from '../../lines/read-lines.ts';
+import { openLines } from '../../lines/open-lines.ts';
 
 const MOST = 2_000;
 
@@ -44,7 +44,7 @@ export class AskedTurns {
   constructor(folder: string, most = MOST) {
     this.#file = join(folder, 'questions.jsonl');
     this.#most = most;
-    for (const shown of readLines(this.#file).flatMap(parseLine)) {
+    for (const shown of openLines(this.#file).flatMap(parseLine)) {
       this.#keep(shown);
       this.#lines += 1;
     }
@@ -98,13 +98,23 @@ function hashOf({ id, eventId }: ShownQuestion, text: string): string {
     .digest('hex');
 }
 
-/** Parses one line of the file. Returns an empty list for a line that a crash truncated. */
+/** Parses one line of the file. Returns an empty list for a line that a crash truncated, or that is no question. */
 function parseLine(text: string): ShownQuestion[] {
   try {
     const line: unknown = JSON.parse(text);
-    // Safe: this file is only written here, and a truncated line is not JSON.
-    return isObject(line) && typeof line.id === 'string' ? [line as unknown as ShownQuestion] : [];
+    return isShown(line) ? [line] : [];
   } catch {
     return [];
   }
+}
+
+/** Without its digest, an answer would count for any question with the id; without its client, for any client. */
+function isShown(line: unknown): line is ShownQuestion {
+  if (!isObject(line)) return false;
+  const { id, digest, client, agent, conversation, eventId, isNamed, properties, answer } = line;
+  return (
+    [id, digest, client, agent, conversation, eventId, answer ?? ''].every((text) => typeof text === 'string') &&
+    typeof isNamed === 'boolean' &&
+    isObject(properties)
+  );
 }

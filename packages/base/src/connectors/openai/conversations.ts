@@ -20,7 +20,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChatMessage } from './read-chat.ts';
-import { readLines } from '../../lines/read-lines.ts';
+import { openLines } from '../../lines/open-lines.ts';
 
 const MOST = 10_000;
 
@@ -78,7 +78,7 @@ export class Conversations {
     this.#file = join(folder, 'conversations.jsonl');
     this.#most = most;
     this.#newKey = newKey;
-    for (const [key, head, attempt] of readLines(this.#file).flatMap(parseLine)) {
+    for (const [key, head, attempt] of openLines(this.#file).flatMap(parseLine)) {
       this.#keep(key, { head, attempt });
       this.#lines += 1;
     }

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '@goondan/types/http';
-import { readLines } from '../../lines/read-lines.ts';
+import { openLines } from '../../lines/open-lines.ts';
 
 const MOST = 10_000;
 
@@ -23,7 +23,7 @@ export class SeenSignatures {
   constructor(folder: string, most = MOST) {
     this.#file = join(folder, 'signatures.jsonl');
     this.#most = most;
-    for (const [signature, id] of readLines(this.#file).flatMap(parseLine)) {
+    for (const [signature, id] of openLines(this.#file).flatMap(parseLine)) {
       this.#ids.set(signature, id);
       this.#lines += 1;
     }
