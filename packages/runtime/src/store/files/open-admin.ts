@@ -2,15 +2,13 @@ import { durableStore, type DurableStoreOptions } from '../../workspace/journal/
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { writeStandardError } from '../../ports/write-standard-error.ts';
-import { SwarmLog } from '../../workspace/logs/swarm-log.ts';
 import { QuestionFile } from '../../workspace/questions/question-file.ts';
-import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { NodeStore } from '../store.ts';
 import { withBlobs } from './blob-admin.ts';
 import { fileBlobs } from './file-blobs.ts';
 import { migrateOld } from './migrate-old.ts';
 import { withQuestions } from './question-admin.ts';
+import { printWarning, repairReport } from './repair-report.ts';
 
 /**
  * Opens only the administration of a workspace, for commands that own a stopped swarm for a moment. Reports about old
@@ -18,16 +16,11 @@ import { withQuestions } from './question-admin.ts';
  */
 export async function openAdmin(options: DurableStoreOptions): Promise<Pick<NodeStore, 'admin' | 'close'>> {
   const { fs = systemFs, clock = systemClock, processes = systemProcesses, warn = printWarning } = options;
-  const log = new SwarmLog({ ...options, warn });
-  const report = (warning: StoreWarning) => {
-    warn(warning);
-    const message = `${warning.path}: ${warning.message}`;
-    log.write({ time: clock.now().toISOString(), level: 'warn', message, event: 'store.repaired' });
-  };
+  const report = repairReport(options);
   try {
-    await migrateOld({ fs, clock, processes, warn: report }, options);
+    await migrateOld({ fs, clock, processes, warn: report.warn }, options);
   } finally {
-    await log.close();
+    await report.close();
   }
   const journal = await durableStore(options);
   await journal.openInbox();
@@ -41,8 +34,4 @@ export async function openAdmin(options: DurableStoreOptions): Promise<Pick<Node
     }
   });
   return { admin: withBlobs(admin, fileBlobs(options, fs)), close: () => journal.close() };
-}
-
-function printWarning({ path, message }: StoreWarning): void {
-  writeStandardError(`${path}: ${message}\n`);
 }

@@ -10,6 +10,7 @@ import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { type StoredQuestions, storedQuestions } from '../stored-questions.ts';
 import { migrateOld } from './migrate-old.ts';
+import { type RepairReport, repairReport } from './repair-report.ts';
 
 export interface StoredFileOptions extends JournalLocation {
   readonly warn?: (warning: StoreWarning) => void;
@@ -17,10 +18,20 @@ export interface StoredFileOptions extends JournalLocation {
   readonly fence: () => void;
 }
 
-/** Opens the questions, and migrates the files of an older version first. **Errors** — those of the disk. */
+/** Opens the questions, and migrates the files of an older version first. Damage is reported. **Errors** — those of the disk. */
 export async function openStoredQuestions(options: StoredFileOptions): Promise<StoredQuestions> {
+  const report = repairReport(options);
+  try {
+    return await openReported(options, report);
+  } catch (error) {
+    await report.close();
+    throw error;
+  }
+}
+
+async function openReported(options: StoredFileOptions, report: RepairReport): Promise<StoredQuestions> {
   const { fence } = options;
-  const ports = portsOf(options);
+  const ports = portsOf(report);
   await migrateOld(ports, options);
   const file = await QuestionFile.open(ports, options);
   const fenced = {
@@ -34,7 +45,13 @@ export async function openStoredQuestions(options: StoredFileOptions): Promise<S
       await file.remove(id);
     },
   };
-  return { ...storedQuestions(fenced, systemClock), close: () => file.close() };
+  return {
+    ...storedQuestions(fenced, systemClock),
+    async close() {
+      await file.close();
+      await report.close();
+    },
+  };
 }
 
 /**
