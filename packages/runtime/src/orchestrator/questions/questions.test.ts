@@ -221,6 +221,24 @@ describe('an approval request', () => {
     expect(questions.pending()).toHaveLength(4);
   });
 
+  test('N-04 about a tool that has changed after a crash is asked again', async () => {
+    for (const isAnswered of [true, false]) {
+      const { questions, ask, endOf, disk } = open();
+      await ask('c1', { fingerprint: 'one' });
+      if (isAnswered) await decide(questions, questions.pending()[0]?.id ?? '', approved);
+      questions.processGone(at);
+      await ask('c2', { fingerprint: 'two' });
+      expect(endOf('c2')).toBeUndefined();
+      const [asked, ...more] = questions.pending();
+      expect([asked?.fingerprint, more, disk.records.length]).toEqual(['two', [], isAnswered ? 2 : 1]);
+      await decide(questions, asked?.id ?? '', approved);
+      expect(endOf('c2')).toMatchObject({ answer: { id: asked?.id, decision: 'approved' } });
+      questions.turnFinished(at, { event });
+      await Bun.sleep(0);
+      expect(disk.records).toEqual([]);
+    }
+  });
+
   test.each([
     ['arguments', { args: { command: 'rm -rf /' } }, {}],
     ['another call', { toolCallId: 'y' }, {}],

@@ -5,7 +5,7 @@
  * 1. The channel identifies the asking process. The instance, the event and the trace of a question, and the right to
  *    take its answer, follow from the channel and never from a frame.
  * 2. A process cannot answer a question by a frame. Only the swarm's control calls `answer`.
- * 3. A question is identified by its instance, turn, position, call and subject. The same question after a crash joins
+ * 3. A question is identified by its instance, turn, position, call, tool and subject. The same question after a crash joins
  *    the open one or gets its answer. If any of these differs, it is another question. One at the same position replaces
  *    an open one of a process that is gone: its turn never takes that answer.
  * 4. An answer is durable before it is published, and is valid for its own question only, unless a person always allowed
