@@ -16,6 +16,7 @@ import { completeResults } from './complete-results.ts';
 import { fetchSameOrigin } from './fetch-same-origin.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { OpenCalls } from './open-calls.ts';
+import { reportSeldom } from './report-seldom.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { MOST_ROUNDS, questionCapabilities, refusal, ServedQuestions } from './serve-questions.ts';
 import { ServerProcess } from './server-process.ts';
@@ -62,7 +63,7 @@ class SupervisedClient implements McpClient {
     private readonly events: ClientEvents,
     private readonly deps: ClientDeps,
   ) {
-    const onRefused = (problem: string) => events.onRefused(problem);
+    const onRefused = reportSeldom((problem) => events.onRefused(problem), systemClock);
     this.#questions = new ServedQuestions({ sdk, calls: this.#calls, onRefused });
     this.#client = this.#newClient('legacy');
   }
