@@ -79,6 +79,18 @@ describe('a tool that asks a person', () => {
     expect(approver.questions).toMatchObject([{ kind: 'page', url: page.url }]);
   });
 
+  test('N-04 shows the host of a page in ASCII, and nothing of its address that cannot be seen', async () => {
+    const approver = fakeApprover(() => ({ decision: 'approved' }));
+    // The first letter of the host is Cyrillic.
+    const page = { reason: 'Sign in.', url: 'https://\u0430pple.example/\u202ein\n' };
+    const agent = await start(
+      asking(async (person) => void (await person.ask(page))),
+      { approver },
+    );
+    await agent.say('go');
+    expect(approver.questions).toMatchObject([{ url: 'https://xn--pple-43d.example/%E2%80%AEin' }]);
+  });
+
   test.each<[unknown, string]>([
     [{ form }, 'reason is not a text'],
     [{ reason: 'x' }, 'it needs a form or a url, and not both'],

@@ -69,7 +69,8 @@ function readSubject(
   if (url !== undefined) {
     const problem = typeof url === 'string' ? checkPage(url) : 'its address is not a text';
     if (problem !== undefined) throw wrong(problem);
-    return { kind: 'page', reason, expiresInMs, url };
+    // The host in ASCII, so that no host looks like another one.
+    return { kind: 'page', reason, expiresInMs, url: new URL(url).href };
   }
   const refuse = ({ message }: Error) => wrong(`its form is not JSON: ${message}`);
   const schema = copyJsonObject(form, { omitUndefined: true, refuse });
