@@ -16,6 +16,12 @@ const result = shown({
   ],
 });
 
+test('the name of a person who changed arguments has no character that cannot be seen', () => {
+  const edited = { by: '\u202eeve', via: 'cli\u200b', args: { city: 'Busan' } };
+  const changed = { ...result, message: { ...result.message, metadata: { 'goondan.edited': edited } } };
+  expect(outcomesOf([changed]).get('c1')?.edited?.by).toBe('\\u202eeve via cli\\u200b');
+});
+
 describe('the pieces of a message', () => {
   test('a call is shown with its result, once', () => {
     const both = [call, result];

@@ -1,5 +1,6 @@
 /** Splits a message into pieces for a person: text, reasoning, tool calls with their results. */
 import type { ConversationView } from '@goondan/cli/studio';
+import { showText } from '../text/show-text.ts';
 
 export type ShownMessage = ConversationView['messages'][number];
 type ModelMessage = ShownMessage['message']['data'];
@@ -52,7 +53,7 @@ function editedIn(metadata: ShownMessage['message']['metadata']): Pick<ToolOutco
   const { by, via, args } = Object(metadata['goondan.edited']) as Record<string, unknown>;
   if (args === undefined) return {};
   const door = typeof via === 'string' ? ` via ${via}` : '';
-  return { edited: { by: `${typeof by === 'string' ? by : 'a person'}${door}`, args: showJson(args) } };
+  return { edited: { by: showText(`${typeof by === 'string' ? by : 'a person'}${door}`), args: showJson(args) } };
 }
 
 /**

@@ -5,6 +5,7 @@ import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
 import { describeUsage } from '../text/describe-usage.ts';
 import { LongText } from '../text/long-text.tsx';
+import { showText } from '../text/show-text.ts';
 import type { Band, SpanBand } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
 import { describeCacheLoss, describeTokens, describeWait } from './describe-band.ts';
@@ -71,7 +72,7 @@ function LayerDetails({
       {answers.map(({ by = 'A person', via, before, args }, index) => (
         <ChangeList
           key={index}
-          title={`Changed by ${by}${via === undefined ? '' : ` via ${via}`}`}
+          title={showText(`Changed by ${by}${via === undefined ? '' : ` via ${via}`}`)}
           changes={args === undefined ? [] : [{ path: 'args', ...writtenOut({ before, after: args }) }]}
         />
       ))}

@@ -30,6 +30,10 @@ test.each([
     chain('toolCall', 'oven__order', { waitedMs: 100, answers: [{ kind: 'form', decision: 'denied', via: 'chat' }] }),
     'tool oven__order, 321 ms, waited for a person 100 ms, declined via chat',
   ],
+  [
+    layer({ waitedMs: 100, answers: [{ decision: 'approved', by: '\u202eeve', via: 'cli\u200b' }] }),
+    'memory, own 0.50 ms, waited for a person 100 ms, approved by \\u202eeve via cli\\u200b',
+  ],
   [layer({ emitted: ['append system'] }), 'memory, 1 change, own 0.50 ms'],
   [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
 ])('Y-09 the label of a band says when it is truncated: %#', (band, text) => {

@@ -1,5 +1,6 @@
 /** Describes a band: the text on it, and the label for screen readers. */
 import type { ChainRecord, LayerRecord } from '@goondan/cli/studio';
+import { showText } from '../text/show-text.ts';
 import { describeDuration } from '../time/describe-time.ts';
 import { type Band, countChanges } from './bands.ts';
 
@@ -75,7 +76,8 @@ export function describeWait({
 /** Describes the answer of a person, as in `approved by ann via chat`. The details show changed arguments. */
 export function describeAnswer(answer: GivenAnswer): string {
   const { kind, decision, by, via, args, question, grant, afterMs } = answer;
-  const who = `${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`;
+  // Names come from clients of the swarm.
+  const who = showText(`${by === undefined ? '' : ` by ${by}`}${via === undefined ? '' : ` via ${via}`}`);
   if (grant !== undefined) return `always allowed${who} (${grant})`;
   const after = afterMs === undefined ? '' : ` after ${describeDuration(afterMs)}`;
   const verdict = `${kind === undefined ? decision : verdicts[decision]}${who}${after}`;

@@ -36,6 +36,7 @@ const { committedAt: _time, ...uncommitted } = changeset;
 
 test.each<[ChangesetView, string]>([
   [{ ...changeset, state: 'undone', undoneAt: '2026-01-01T00:02:00.000Z', undoneBy: 'bob' }, ' by bob'],
+  [{ ...changeset, approvedBy: '\u202eeve', approvedVia: 'cli\u200b' }, 'approved by \\u202eeve via cli\\u200b'],
   [unapproved, 'nobody was asked'],
   [{ ...uncommitted, state: 'open', files: [] }, 'no files yet'],
   [{ ...changeset, state: 'applying' }, 'dot is-broken'],

@@ -5,6 +5,7 @@ import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
 import { useQuery } from '../server/use-query.ts';
 import { Diff } from '../text/diff.tsx';
+import { showText } from '../text/show-text.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
 interface Place {
@@ -58,11 +59,11 @@ function ChangesetDiff({ address, version }: { readonly address: string; readonl
 
 function describeState(changeset: ChangesetView): string {
   const { state, openedAt, committedAt, approvedBy, approvedVia, undoneAt, undoneBy } = changeset;
-  const by = (person: string | undefined) => (person === undefined ? '' : ` by ${person}`);
+  const by = (person: string | undefined) => (person === undefined ? '' : ` by ${showText(person)}`);
   if (undoneAt !== undefined) return `undone ${describeMoment(undoneAt)}${by(undoneBy)}`;
   if (committedAt === undefined) return `open since ${describeMoment(openedAt)}`;
   const door = approvedVia === undefined ? '' : ` via ${approvedVia}`;
-  const approval = approvedBy === undefined ? 'nobody was asked' : `approved by ${approvedBy}${door}`;
+  const approval = approvedBy === undefined ? 'nobody was asked' : showText(`approved by ${approvedBy}${door}`);
   return `${state} ${describeMoment(committedAt)}, ${approval}`;
 }
 
