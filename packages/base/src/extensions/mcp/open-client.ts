@@ -23,6 +23,7 @@ import { ServerProcess } from './server-process.ts';
 import { hasToken, type ServerTarget } from './server-target.ts';
 import { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 import { ServerSignIn } from './sign-in/server-sign-in.ts';
+import { spacedStreams } from './spaced-streams.ts';
 
 type SdkClient = InstanceType<Sdk['Client']>;
 
@@ -201,9 +202,8 @@ class SupervisedClient implements McpClient {
       const signIn = this.#signIn;
       return new this.sdk.StreamableHTTPClientTransport(new URL(target.url), {
         requestInit: { headers: { ...target.headers } },
-        ...(signIn === undefined
-          ? { fetch: fetchSameOrigin }
-          : { authProvider: signIn.authProvider, fetch: signIn.fetch }),
+        fetch: spacedStreams(signIn?.fetch ?? fetchSameOrigin, systemClock),
+        ...(signIn === undefined ? {} : { authProvider: signIn.authProvider }),
       });
     }
     const opened = new ServerProcess(target, this.sdk.deserializeMessage, this.deps.onServerLine);
