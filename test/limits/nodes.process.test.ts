@@ -1,23 +1,22 @@
 // Tests limits and budgets on nodes that share a PostgreSQL, in processes of their own that are killed.
-import { expect, setDefaultTimeout, test, testInProof } from '../../packages/postgres/src/testing/with-postgres.ts';
+import { expect, setDefaultTimeout, testInProof } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
 import type { SwarmNotice } from '../../packages/runtime/src/control/swarm.ts';
 import { renderTrace } from '../../packages/runtime/src/trace/render-trace.ts';
 import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
-import { sampleStep } from '../samples.ts';
 import { limitedBundle } from './bundle.ts';
 import { until } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
 
 setDefaultTimeout(120_000);
 
-/** `npm test` has two nodes and half as many inputs. */
-const [nodes, agents] = sampleStep === 1 ? [3, ['a', 'b', 'c', 'd', 'e', 'f']] : [2, ['a', 'b', 'c']];
-const calls = sampleStep === 1 ? 20 : 10;
+const nodes = 3;
+const agents = ['a', 'b', 'c', 'd', 'e', 'f'];
+const calls = 20;
 
-test(`Y-04 Y-07 limits and budgets hold on ${nodes} nodes, also when a node is killed`, async () => {
+testInProof(`Y-04 Y-07 limits and budgets hold on ${nodes} nodes, also when a node is killed`, async () => {
   const database = await makeTestDatabase();
   await using provider = startProvider({ delayMs: 40 });
   using files = temporaryBundle(

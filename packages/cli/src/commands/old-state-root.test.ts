@@ -225,7 +225,7 @@ describe('a state root of format 1', () => {
     expect(existsSync(kept())).toBe(false);
   });
 
-  test('a command waits while another process migrates the conversations', async () => {
+  testInProof('a command waits while another process migrates the conversations', async () => {
     const owner = ownOldRoot();
     const listing = gdn('instance list --json');
     await Bun.sleep(300);
@@ -312,7 +312,7 @@ describe('a state root of format 1', () => {
     expect(existsSync(owner)).toBe(true);
   });
 
-  test('files of a migration that is not finished are not removed', async () => {
+  testInProof('files of a migration that is not finished are not removed', async () => {
     mkdirSync(kept(), { recursive: true });
     writeFileSync(join(kept(), 'file'), 'old');
     expect((await gdn('store compact')).stdout).toBe('There is nothing to remove.\n');

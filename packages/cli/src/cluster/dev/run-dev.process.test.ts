@@ -76,7 +76,7 @@ describe('gdn cluster dev', () => {
     await expectNothing();
   });
 
-  test('S-08 commands and Studio go on when a node dies, and Ctrl-C leaves nothing', async () => {
+  testInProof('S-08 commands and Studio go on when a node dies, and Ctrl-C leaves nothing', async () => {
     const options = ['--trust', '--nodes', '2', '--lease', '2', '--json'];
     const child = place.startWith({ env: { TMPDIR: temporary } }, 'cluster', 'dev', 'quick', ...options);
     let said = '';

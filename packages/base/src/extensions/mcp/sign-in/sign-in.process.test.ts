@@ -6,6 +6,7 @@ import { visitAsPerson } from '../../../../../../scripts/conformance/stand-in-br
 import { launchCommand } from '../../../../../cli/bin/launch-command.cjs';
 import { GdnPlace } from '../../../../../cli/src/testing/gdn-place.ts';
 import { StudioPlace } from '../../../../../cli/src/testing/studio-place.ts';
+import { sampledCases } from '../../../../../../test/samples.ts';
 import { guardedBundle } from '../testing/guarded-bundle.ts';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { until } from '../testing/server-place.ts';
@@ -175,9 +176,15 @@ describe('a swarm whose server needs a sign-in', () => {
   });
 
   test.each([
-    ['before the server used the refresh token: the next process refreshes', 'beforeTokens', 'look with ***'],
-    ['after the server used the refresh token: a person signs in again', 'afterTokens', 'E_MCP_SIGN_IN'],
-  ] as const)('N-01 kill -9 of an agent while it refreshes, %s', async (_, moment, expected) => {
+    ...sampledCases(
+      [
+        ['before the server used the refresh token: the next process refreshes', 'beforeTokens', 'look with ***'],
+        ['after the server used the refresh token: a person signs in again', 'afterTokens', 'E_MCP_SIGN_IN'],
+      ] as const,
+      2,
+      1,
+    ),
+  ])('N-01 kill -9 of an agent while it refreshes, %s', async (_, moment, expected) => {
     await place.serve('bundle');
     await login();
     expect(await send('plain', 'look')).toContain('look with ***');
