@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSpanId } from '../../packages/runtime/src/trace/span-id.ts';
 import { attributesOf, type Collector, type ReceivedSpan, startCollector } from './collector.ts';
+import { testInProof } from '../samples.ts';
 import { startOffice } from './start-office.ts';
 
 setDefaultTimeout(120_000);
@@ -198,7 +199,7 @@ describe('a request that crosses two agents', () => {
     expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${asking.traceId}-${look.spanId}-01`);
   });
 
-  test('is exported even when no trace is written', async () => {
+  testInProof('is exported even when no trace is written', async () => {
     const { spans } = await exportOf([asking], { GOONDAN_TRACE: 'off' });
     expect(dangling(spans)).toEqual([]);
     find(spans, 'invoke_agent helper');
@@ -215,7 +216,7 @@ describe('a request that crosses two agents', () => {
     expect(front.traceId).not.toContain(malformed.traceId);
   });
 
-  test('is not exported by any agent when the caller does not record it', async () => {
+  testInProof('is not exported by any agent when the caller does not record it', async () => {
     const exported = await exportPlain();
     expect(spansOf(exported, asking)).not.toEqual([]);
     expect(bodiesOf(exported)).not.toContain(unrecorded.traceId);
@@ -228,7 +229,7 @@ describe('the operator’s sampling', () => {
     expect(collector.requests).toEqual([]);
   });
 
-  test('all: even traces that the caller does not record; tools pass this on', async () => {
+  testInProof('all: even traces that the caller does not record; tools pass this on', async () => {
     const { spans } = await exportOf([unrecorded], { OTEL_TRACES_SAMPLER: 'always_on', ...capture });
     find(spans, 'invoke_agent helper');
     const look = find(spans, 'execute_tool probe__look');

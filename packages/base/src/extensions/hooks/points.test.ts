@@ -160,7 +160,7 @@ describe('L-03 D-11 twelve points, two extensions and all orders of priorities',
   ];
 
   test.each(codeLevels)('L-03 D-11 happen in the order of 003 §7: extensions %d and %d', async (first, second) => {
-    for (const priorities of sampledCases(hookLevels, 9)) {
+    for (const priorities of sampledCases(hookLevels, 18)) {
       const happened: string[] = [];
       const codes = [
         { name: 'a', priority: first ?? 0 },

@@ -77,7 +77,7 @@ describe('while another program swaps folders and links', () => {
     'nothing outside is read through %s',
     (path) => {
       const { keptOut, said } = race(
-        samples(5_000),
+        samples(5_000, 10),
         () => readText({ path }, { root: folder.root, readLimit: 1_000 }),
         { awaited: 'inside' },
       );
@@ -93,7 +93,7 @@ describe('while another program swaps folders and links', () => {
     (path) => {
       const before = folder.snapshot();
       const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
-      const { keptOut, said } = race(samples(2_000), () => editText({ path, old: CANARY, new: 'hacked' }, bounds));
+      const { keptOut, said } = race(samples(2_000, 10), () => editText({ path, old: CANARY, new: 'hacked' }, bounds));
       expect(said).not.toContain('replaced');
       expect(keptOut).toBeGreaterThan(0);
       expect(folder.snapshot()).toEqual(before);
@@ -107,7 +107,7 @@ describe('while another program swaps folders and links', () => {
       const before = folder.snapshot();
       const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
       // Writing replaces the link with a new file, so refusals are rare.
-      const { said } = race(samples(300), () => writeText({ path, text: 'hacked' }, bounds), {
+      const { said } = race(samples(300, 10), () => writeText({ path, text: 'hacked' }, bounds), {
         awaited: 'bytes',
         least: 0,
       });
@@ -120,13 +120,13 @@ describe('while another program swaps folders and links', () => {
   test(
     'nothing outside is listed or found',
     () => {
-      const list = race(samples(2_000), () => listFolder({ path: 'folder' }, { root: folder.root }), {
+      const list = race(samples(2_000, 10), () => listFolder({ path: 'folder' }, { root: folder.root }), {
         awaited: 'deep',
       });
       expect(list.said).toContain('deep');
       expect(list.said).not.toContain('secret.txt');
       const ask = { root: folder.root, path: 'folder', ignoreCase: false, skip: [], fileLimit: 1_000, pattern: '.' };
-      const { said } = race(samples(2_000), () => [...findMatches(ask)], { awaited: 'inside' });
+      const { said } = race(samples(2_000, 10), () => [...findMatches(ask)], { awaited: 'inside' });
       expect(said).toContain('inside');
       expect(said).not.toContain(CANARY);
     },

@@ -838,7 +838,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
 const largeGroups: readonly string[] = ['the code of existing parts', 'the code of existing parts by new files'];
 
 describe.each(Object.entries(groups))('an agent cannot change %s', (group, attempts) => {
-  test.each([...sampledCases(attempts, largeGroups.includes(group) ? 60 : 30)])(
+  test.each([...sampledCases(attempts, largeGroups.includes(group) ? 150 : 75)])(
     'it %s',
     async (_title, texts, sentence, request = {}) => {
       const examined = await examine(texts, request);
