@@ -300,30 +300,33 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
       expect(await listOwn()).toEqual([]);
     });
 
-    test('F-06 imports every door, reads history, replays, and is refused with a code what needs Bun', async () => {
-      const { stdout, stderr } = await run('node', '--input-type=module', '--eval', doorsProgram);
-      expect(stderr).toBe('');
-      const opened = expect.any(Number);
-      expect(JSON.parse(stdout)).toEqual({
-        doors: {
-          '': opened,
-          '/bundle': opened,
-          '/control': opened,
-          '/history': opened,
-          '/testing': opened,
-          '/internal': 'E_NEEDS_BUN',
-        },
-        refused: {
-          scriptedAgent: 'E_NEEDS_BUN',
-          startAgent: 'E_NEEDS_BUN',
-          readPlan: 'E_NEEDS_BUN',
-          resolved: 'E_SWARM_PLAN',
-        },
-        turns: 1,
-        steps: 2,
-      });
-      expect(await listOwn()).toEqual([]);
-    });
+    testInProof(
+      'F-06 imports every door, reads history, replays, and is refused with a code what needs Bun',
+      async () => {
+        const { stdout, stderr } = await run('node', '--input-type=module', '--eval', doorsProgram);
+        expect(stderr).toBe('');
+        const opened = expect.any(Number);
+        expect(JSON.parse(stdout)).toEqual({
+          doors: {
+            '': opened,
+            '/bundle': opened,
+            '/control': opened,
+            '/history': opened,
+            '/testing': opened,
+            '/internal': 'E_NEEDS_BUN',
+          },
+          refused: {
+            scriptedAgent: 'E_NEEDS_BUN',
+            startAgent: 'E_NEEDS_BUN',
+            readPlan: 'E_NEEDS_BUN',
+            resolved: 'E_SWARM_PLAN',
+          },
+          turns: 1,
+          steps: 2,
+        });
+        expect(await listOwn()).toEqual([]);
+      },
+    );
 
     testInProof(
       'F-06 that is killed with -9 leaves no process after two seconds; until then another one connects',

@@ -252,7 +252,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.composer textarea').fill('');
   });
 
-  test('Y-08 a message that is sent during a turn is shown in this turn', async () => {
+  testInProof('Y-08 a message that is sent during a turn is shown in this turn', async () => {
     await send(page, 'Book a picnic in Lima');
     await page.locator('.question').waitFor();
     await page.locator('.composer textarea').fill('bring a blanket');
@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.is-pending').first().waitFor({ state: 'detached' });
   });
 
-  test('an answer is shown while it is written, and a reload shows everything written so far', async () => {
+  testInProof('an answer is shown while it is written, and a reload shows everything written so far', async () => {
     await page.evaluate(noteWhatIsWritten);
     // The model repeats this input, which takes seconds, so that the text arrives in several pieces even on a busy
     // machine.
@@ -402,7 +402,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   // This is shorter than the interval at which the page reads by itself.
   const soon = { timeout: 30_000 };
 
-  test('L-05 the overview shows a refused change with its reason, and a change with its parts', async () => {
+  testInProof('L-05 the overview shows a refused change with its reason, and a change with its parts', async () => {
     await page.getByRole('link', { name: 'Overview' }).click();
     const prompt = join(studio.place.folder, 'swarm/prompts/concierge.md');
     const text = await Bun.file(prompt).text();

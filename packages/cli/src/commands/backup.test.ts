@@ -170,30 +170,33 @@ describe('gdn backup and gdn restore', () => {
     expect((await gdn('backup copies/two --state-root elsewhere')).stderr).toStartWith('E_SWARM_UNKNOWN: ');
   });
 
-  test('restore names agents of the backup that the bundle lacks; their conversations wait for them', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
-    for (const [agent, key] of [
-      ['host', 'one'],
-      ['seller', 'one'],
-      ['clerk', 'one'],
-      ['clerk', 'two'],
-    ]) {
-      expect((await ask(`Hi --agent ${agent} --instance ${key}`)).exitCode).toBe(0);
-    }
-    expect((await gdn('backup copies/one')).exitCode).toBe(0);
-    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const restored = await gdn('restore copies/one --json --state-root elsewhere');
-    expect(restored.exitCode).toBe(0);
-    expect(restored.stderr).toBe(
-      'warn: Swarm "default" of this bundle has no agents "clerk", "seller": 3 conversations are restored, but do not ' +
-        'start until the bundle has the agents. Inputs that wait are kept until then.\n',
-    );
-    expect(JSON.parse(restored.stdout)).toMatchObject({ conversations: 4, missingAgents: ['clerk', 'seller'] });
-    expect(json(await gdn('instance list --json --state-root elsewhere'))).toHaveLength(4);
-    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
-    const again = await gdn('run bundle --trust --input Bye --agent clerk --instance two --state-root elsewhere');
-    expect(again.stdout).toBe('You said: Bye\n');
-  });
+  testInProof(
+    'restore names agents of the backup that the bundle lacks; their conversations wait for them',
+    async () => {
+      await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
+      for (const [agent, key] of [
+        ['host', 'one'],
+        ['seller', 'one'],
+        ['clerk', 'one'],
+        ['clerk', 'two'],
+      ]) {
+        expect((await ask(`Hi --agent ${agent} --instance ${key}`)).exitCode).toBe(0);
+      }
+      expect((await gdn('backup copies/one')).exitCode).toBe(0);
+      await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+      const restored = await gdn('restore copies/one --json --state-root elsewhere');
+      expect(restored.exitCode).toBe(0);
+      expect(restored.stderr).toBe(
+        'warn: Swarm "default" of this bundle has no agents "clerk", "seller": 3 conversations are restored, but do not ' +
+          'start until the bundle has the agents. Inputs that wait are kept until then.\n',
+      );
+      expect(JSON.parse(restored.stdout)).toMatchObject({ conversations: 4, missingAgents: ['clerk', 'seller'] });
+      expect(json(await gdn('instance list --json --state-root elsewhere'))).toHaveLength(4);
+      await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
+      const again = await gdn('run bundle --trust --input Bye --agent clerk --instance two --state-root elsewhere');
+      expect(again.stdout).toBe('You said: Bye\n');
+    },
+  );
 
   test('a damaged backup is refused with the name of the file; a damaged conversation gives a warning and exit code 1', async () => {
     await ask('Hi');
@@ -301,7 +304,7 @@ describe('an interrupted command', () => {
     },
   );
 
-  test('a second signal ends the clean-up at once, and says that the folder is incomplete', async () => {
+  testInProof('a second signal ends the clean-up at once, and says that the folder is incomplete', async () => {
     const child = await startBackup();
     // Both signals arrive together when the process goes on.
     for (const name of ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT'] as const) child.kill(name);
