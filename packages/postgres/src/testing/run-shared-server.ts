@@ -1,11 +1,10 @@
 /** The process of a server that all test processes of a run share. Arguments: the folder, the process of the run, the version. */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { startTestServer } from './start-test-server.ts';
-import { beginFile, failureFile, portFile } from './shared-server.ts';
+import { failureFile, portFile } from './shared-server.ts';
 
 const [folder = '', run = '', major = ''] = process.argv.slice(2);
 
-if (!isFirst()) process.exit();
 try {
   const { port } = await startTestServer(folder, major === '' ? undefined : Number(major));
   writeWhole(portFile(folder), String(port));
@@ -16,16 +15,6 @@ while (isAlive(Number(run))) await Bun.sleep(500);
 // The end of this process ends the server, and removes the folder. Without a server, nothing else removes it.
 if (existsSync(failureFile(folder))) rmSync(folder, { recursive: true });
 process.exit();
-
-/** Returns false if another process has begun meanwhile, because this one was slow. */
-function isFirst(): boolean {
-  try {
-    writeFileSync(beginFile(folder), '', { flag: 'wx' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Writes a file that nobody reads before it is complete. */
 function writeWhole(path: string, text: string): void {

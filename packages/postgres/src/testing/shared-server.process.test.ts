@@ -13,11 +13,14 @@ const name = `${run.pid}-${crypto.randomUUID().slice(0, 8)}`;
 
 afterAll(() => run.kill('SIGKILL'));
 
-test('a version that is not installed is named, to every caller', async () => {
+test('a version that is not installed is named, to every caller, by a process that does not end with its shell', async () => {
   for (const caller of ['first', 'second']) {
     const found = await findSharedServer(name, 7).catch(String);
     expect(found, caller).toContain('The server of the test run does not start');
   }
+  const { stdout } = Bun.spawnSync(['pgrep', '-f', `run-shared-server.ts .*${name}-7`]);
+  const variables = readFileSync(`/proc/${stdout.toString().trim()}/environ`, 'utf8').split('\0');
+  expect(variables.filter((entry) => entry.includes('NO_ORPHANS'))).toEqual([]);
 });
 
 // All tests with PostgreSQL of `npm test` share a server.
