@@ -16,8 +16,6 @@ export interface OwnDatabase extends AsyncDisposable {
   readonly pid: number;
 }
 
-const START_ATTEMPTS = 50;
-
 export async function startOwnDatabase(settings: Readonly<Record<string, string>> = {}): Promise<OwnDatabase> {
   const folder = mkdtempSync(join(serverFolders(), 'goondan-database-'));
   // A killed server leaves its shared memory. With `mmap` it is in the folder, which is removed.
@@ -35,16 +33,7 @@ export async function startOwnDatabase(settings: Readonly<Record<string, string>
       await server.ended;
     },
     async start() {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          server = await startServer({ folder, port, settings: all });
-          return;
-        } catch (error) {
-          // The last processes of the killed server may still hold its memory.
-          if (attempt === START_ATTEMPTS) throw error;
-          await Bun.sleep(100);
-        }
-      }
+      server = await startServer({ folder, port, settings: all });
     },
     async [Symbol.asyncDispose]() {
       await server.stop();

@@ -31,13 +31,14 @@ export interface Server {
   readonly pid: number;
   /** Returns the address of a database of the server, with the password. */
   addressOf(database: string): string;
-  /** Resolves when the process of the server has ended. */
+  /** Resolves when all processes of the server have ended. Another one can then start with its data, at its port. */
   readonly ended: Promise<void>;
   /** Ends the server, and with it all its connections. */
   stop(): Promise<void>;
 }
 
-const ATTEMPTS = 200;
+/** A server may recover its data first, on a busy machine. One that cannot start ends before. */
+const START_MS = 60_000;
 const BETWEEN_MS = 50;
 const STATEMENT_MS = 500;
 
@@ -104,7 +105,9 @@ function start(command: readonly string[]): Child {
   spawned.stderr?.on('data', (piece: Buffer) => {
     child.said = `${child.said}${piece.toString('utf8')}`.slice(-MOST_SAID);
   });
-  spawned.once('exit', over);
+  // The stream closes when the last process of the server has ended: all of them hold it. They may end after the first one,
+  // if that one was killed, and while one of them has the shared memory, another server with the same data refuses to start.
+  spawned.once('close', over);
   spawned.once('error', (error) => {
     child.said += error.message;
     over();
@@ -136,14 +139,15 @@ async function run(command: readonly string[]): Promise<void> {
 }
 
 async function untilReady(child: Child, address: string): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    // A server that was killed before may still accept connections that nobody answers.
+  const deadline = performance.now() + START_MS;
+  for (;;) {
     const database = openDatabase(address, { connections: 1, statementMs: STATEMENT_MS });
     try {
       await database.query('select 1');
       return;
     } catch (error) {
-      if (child.hasEnded || attempt >= ATTEMPTS) throw notStarted('The PostgreSQL server does not start', child, error);
+      const isLate = performance.now() > deadline;
+      if (child.hasEnded || isLate) throw notStarted('The PostgreSQL server does not start', child, error);
       await new Promise((resolve) => void setTimeout(resolve, BETWEEN_MS));
     } finally {
       await database.close();
@@ -163,13 +167,27 @@ async function end(child: Child): Promise<void> {
   await child.ended;
 }
 
-function freePort(): Promise<number> {
+/**
+ * Returns a port that nobody uses. The system gives the ports from 32768 on to connections and to listeners without a
+ * port of their own, so one of them may be taken before the server listens, or while a killed server starts again.
+ */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (PORTS_END - FIRST_PORT));
+    if (await isFree(port)) return port;
+  }
+}
+
+const FIRST_PORT = 20_000;
+const PORTS_END = 32_768;
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
     });
+    probe.listen(port, '127.0.0.1', () => void probe.close(() => resolve(true)));
   });
 }
