@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { endTree } from './end-tree.ts';
 import { newProcessTag, readTree, type TreeRoot } from './read-tree.ts';
-import { runningCommands } from './testing/running-commands.ts';
+import { runningCommands, untilSleeping } from './testing/running-commands.ts';
 
 const started: Bun.Subprocess[] = [];
 afterEach(async () => {
@@ -26,16 +26,11 @@ function start(command: string, tag = newProcessTag()): TreeRoot & { child: Bun.
   return { pid: child.pid, tag, child };
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!isSo() && Date.now() < deadline) await Bun.sleep(10);
-}
-
 describe('the tree of a command', () => {
   test('is ended with processes that left its session and lost their parent, by the tag', async () => {
     const mark = newMark();
     const root = start(`setsid sh -c 'setsid sleep ${mark} & exit' & wait; exec sleep ${mark}`);
-    await until(() => runningCommands(`sleep ${mark}`).length === 2);
+    await untilSleeping(mark, 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -43,7 +38,7 @@ describe('the tree of a command', () => {
   test('is ended with processes with an empty environment, by their parent or session', async () => {
     const mark = newMark();
     const root = start(`env -i setsid sleep ${mark} & (env -i sleep ${mark} &) ; exec sleep ${mark}`);
-    await until(() => runningCommands(`sleep ${mark}`).length === 3);
+    await untilSleeping(mark, 3);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -51,7 +46,7 @@ describe('the tree of a command', () => {
   test('is ended with another group of its session, even without a parent and a tag', async () => {
     const mark = newMark();
     const root = start(`bash -c 'set -m; env -i sleep ${mark} & disown' ; exec sleep ${mark}`);
-    await until(() => runningCommands(`sleep ${mark}`).length === 2);
+    await untilSleeping(mark, 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -60,7 +55,7 @@ describe('the tree of a command', () => {
     const mark = newMark();
     const root = start(`setsid sleep ${mark} & sleep ${mark} & exit`);
     await root.child.exited;
-    await until(() => runningCommands(`sleep ${mark}`).length === 2);
+    await untilSleeping(mark, 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -69,7 +64,7 @@ describe('the tree of a command', () => {
     const [own, stranger] = [newMark(), newMark()];
     const other = start(`exec sleep ${stranger}`);
     const root = start(`exec sleep ${own}`);
-    await until(() => runningCommands(`sleep ${own}`).length === 1);
+    await untilSleeping(own, 1);
     expect(readTree(root)).toEqual([root.pid]);
     await endTree(root, { graceMs: 0 });
     expect(runningCommands(`sleep ${stranger}`)).toHaveLength(1);
@@ -77,14 +72,24 @@ describe('the tree of a command', () => {
   });
 
   test('has time to end by itself, but no longer', async () => {
-    const polite = start(`trap 'exit 5' TERM; while true; do sleep 0.02; done`);
-    await Bun.sleep(100);
-    expect(await endTree(polite, { graceMs: 10_000 })).toBe(0);
+    const [first, second] = [newMark(), newMark()];
+    const polite = start(`trap 'exit 5' TERM; sleep ${first} & wait`);
+    await untilSleeping(first, 1);
+    expect(await endTree(polite, { graceMs: 20_000 })).toBe(0);
     expect(await polite.child.exited).toBe(5);
-    const stubborn = start(`trap '' TERM; while true; do sleep 0.02; done`);
-    await Bun.sleep(100);
+    const stubborn = start(`trap '' TERM; sleep ${second}; sleep ${second}`);
+    await untilSleeping(second, 1);
     expect(await endTree(stubborn, { graceMs: 50 })).toBe(0);
     await stubborn.child.exited;
     expect(stubborn.child.signalCode).toBe('SIGKILL');
+  });
+
+  test('is ended even when a busy machine lets this process wait longer than the grace', async () => {
+    const mark = newMark();
+    const stubborn = start(`trap '' TERM; sleep ${mark}; sleep ${mark}`);
+    await untilSleeping(mark, 1);
+    const now = spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(60_000);
+    const left = await endTree(stubborn, { graceMs: 500 }).finally(() => now.mockRestore());
+    expect([left, runningCommands(`sleep ${mark}`)]).toEqual([0, []]);
   });
 });

@@ -36,9 +36,10 @@ export interface CommandPlace {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The trace context of the call, in W3C format. The command gets it as `TRACEPARENT`. */
   readonly traceparent?: string;
+  /** The time between SIGTERM and SIGKILL. */
+  readonly graceMs?: number;
 }
 
-/** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 500;
 /** How long to wait for the rest of the output after every writer has exited. */
 const LAST_OUTPUT_MS = 500;
@@ -143,7 +144,7 @@ async function waitFor(
   child: Child,
   root: TreeRoot,
   limitMs: number,
-  { signal, sandbox }: CommandPlace,
+  { signal, sandbox, graceMs = GRACE_MS }: CommandPlace,
 ): Promise<'exited' | 'late' | 'cancelled'> {
   const onExit = () => killTreeNow(root);
   process.once('exit', onExit);
@@ -155,7 +156,7 @@ async function waitFor(
     const ending = await Promise.race([child.exited.then(() => 'exited' as const), ended.promise]);
     // bubblewrap itself gets no SIGTERM: it would exit at once and end its processes before they can react.
     const notAsked = sandbox.works ? root.pid : undefined;
-    await endTree(root, { graceMs: ending === 'exited' ? 0 : GRACE_MS, notAsked });
+    await endTree(root, { graceMs: ending === 'exited' ? 0 : graceMs, notAsked });
     await Promise.race([child.exited, Bun.sleep(LAST_OUTPUT_MS)]);
     return ending;
   } finally {
