@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { memoryInUse } from '../../../../../test/memory-in-use.ts';
+import { until } from '../../../../../test/until.ts';
 import { shareOfProcessor } from '../../../../../test/used-ms.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChildOutput, ChildProcess, SpawnRequest } from '../../ipc/spawn.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
 import { killTagged } from '../guardian/kill-tagged.ts';
 import { newTag } from '../guardian/process-tag.ts';
 import { readProcesses } from '../guardian/read-processes.ts';
@@ -27,7 +29,7 @@ afterAll(async () => {
 });
 
 /** Starts a child that runs the code `body`, which can use `channel` and `tell(payload)`. */
-function start(body: string, request: Partial<SpawnRequest> = {}) {
+function start(body: string, request: Partial<SpawnRequest> = {}, clock: Clock = systemClock) {
   const ipc = (file: string) => JSON.stringify(join(import.meta.dir, '..', '..', 'ipc', file));
   const runner = join(folder, `${crypto.randomUUID()}.ts`);
   writeFileSync(
@@ -41,7 +43,7 @@ function start(body: string, request: Partial<SpawnRequest> = {}) {
      const sh = (script) => Bun.spawn(['sh', '-c', script], { stdio: ['ignore', 'inherit', 'inherit'] });
      ${body}`,
   );
-  const spawn = childSpawner({ runTag, environment: { PATH: process.env.PATH, SECRET: 'x' } });
+  const spawn = childSpawner({ runTag, environment: { PATH: process.env.PATH, SECRET: 'x' }, clock });
   const frameFolder = join(folder, crypto.randomUUID());
   return spawn(agentLanguage, { name: 'agent a/default', runner, frameFolder, ...request });
 }
@@ -54,27 +56,17 @@ function firstTold(child: ChildProcess<ToAgent, FromAgent>): Promise<JsonObject>
   });
 }
 
-const countTagged = async () => (await readProcesses(runTag)).filter(({ isTagged }) => isTagged).length;
+const tagged = async () => (await readProcesses(runTag)).filter(({ isTagged }) => isTagged);
+const countTagged = async () => (await tagged()).length;
 
-/**
- * Waits until the condition is true twice, a moment apart, because a shell that is about to exit is counted like its
- * children.
- */
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (;;) {
-    if (await condition()) {
-      await Bun.sleep(60);
-      if (await condition()) return;
-    }
-    await Bun.sleep(5);
-  }
+/** Waits until the programs that run beside the child are exactly these. */
+async function untilRunning(...programs: readonly string[]): Promise<void> {
+  const isSo = async () => {
+    const commands = (await tagged()).map(({ command }) => command).filter((each) => ['sh', 'sleep'].includes(each));
+    return commands.toSorted().join() === programs.join();
+  };
+  await until(isSo, { about: `the programs ${programs.join()}` });
 }
-
-/**
- * Options for tests with time limits of a few seconds. A busy machine may exceed such a limit twice, but not three
- * times in a row.
- */
-const promisedInSeconds = { timeout: 30_000, retry: 2 };
 
 describe('a child', () => {
   test('starts in the root folder, with nothing but what it is given', async () => {
@@ -162,18 +154,18 @@ describe('a child', () => {
 
 describe('a child that ends takes everything it started with it', () => {
   test.each([
-    ['its own children', `sh('sleep 1000 & sleep 1000')`, 3],
-    ['one in a session of its own', `sh('setsid sleep 1000 & exit 0')`, 1],
-    ['one forked twice', `sh('(setsid sh -c "sleep 1000 & sleep 1000" &)')`, 3],
-  ])('%s', async (_, starting, processes) => {
+    ['its own children', `sh('sleep 1000 & sleep 1000')`, ['sh', 'sleep', 'sleep']],
+    ['one in a session of its own', `sh('setsid sleep 1000 & exit 0')`, ['sleep']],
+    ['one forked twice', `sh('(setsid sh -c "sleep 1000 & sleep 1000" &)')`, ['sh', 'sleep', 'sleep']],
+  ])('%s', async (_, starting, programs) => {
     const child = start(`${starting}; await tell({});`);
     await firstTold(child);
-    await until(async () => (await countTagged()) === processes + 1);
+    await untilRunning(...programs);
     process.kill(child.pid, 'SIGKILL');
     const { signal, leftBehind } = await child.exited;
     expect(signal).toBe('SIGKILL');
     // Bun ends its own children, but the processes that these children started are left.
-    expect(leftBehind).toBeWithin(1, processes + 1);
+    expect(leftBehind).toBeWithin(1, programs.length + 1);
     expect(await countTagged()).toBe(0);
   });
 
@@ -205,35 +197,39 @@ describe('killing a child', () => {
   test('signals the whole group', async () => {
     const output: ChildOutput[] = [];
     const child = start(
-      `process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300));
-       sh('trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.01; done');
+      `const asked = sh('trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.01; done').exited;
+       process.on('SIGTERM', () => void asked.then(() => process.exit(0)));
        await tell({});`,
       { onOutput: (each) => output.push(each) },
     );
     await firstTold(child);
-    await until(() => output.length === 1);
-    await child.kill(10_000);
+    await until(() => output.length === 1, { about: 'the first line of the shell' });
+    await child.kill(20_000);
     expect(output).toContainEqual({ kind: 'line', stream: 'stdout', text: 'asked' });
   });
 
-  test(
-    'waits no longer than the grace, and reaches the whole group',
-    async () => {
-      const child = start(`
+  test('waits no longer than the grace, and reaches the whole group', async () => {
+    const graceMs = 12_345;
+    let endGrace = () => {};
+    const after: Clock['after'] = (ms, action) => {
+      if (ms !== graceMs) return systemClock.after(ms, action);
+      endGrace = action;
+      return () => undefined;
+    };
+    const body = `
       process.on('SIGTERM', () => undefined);
       sh('trap "" TERM; while :; do sleep 1000; done');
       await tell({});
-    `);
-      await firstTold(child);
-      await until(async () => (await countTagged()) === 3);
-      const startedAt = performance.now();
-      expect(await child.kill(100)).toMatchObject({ signal: 'SIGKILL' });
-      expect(performance.now() - startedAt).toBeGreaterThan(100);
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
-      expect(await countTagged()).toBe(0);
-    },
-    promisedInSeconds,
-  );
+    `;
+    const child = start(body, {}, { ...systemClock, after });
+    await firstTold(child);
+    await untilRunning('sh', 'sleep');
+    const exited = child.kill(graceMs);
+    expect(await Promise.race([exited, Bun.sleep(200).then(() => 'waiting')])).toBe('waiting');
+    endGrace();
+    expect(await exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(await countTagged()).toBe(0);
+  });
 
   test('works when its loop is blocked or it is stopped, and twice does no harm', async () => {
     const blocked = start(`await tell({}); while (true) {}`);
@@ -244,38 +240,32 @@ describe('killing a child', () => {
     ]);
     const stopped = start(`await tell({}); process.kill(process.pid, 'SIGSTOP');`);
     await firstTold(stopped);
-    await until(() => readFileSync(`/proc/${stopped.pid}/stat`, 'utf8').includes(') T '));
+    const isStopped = () => readFileSync(`/proc/${stopped.pid}/stat`, 'utf8').includes(') T ');
+    await until(isStopped, { about: 'a child that stops itself' });
     expect(await stopped.kill(20)).toMatchObject({ signal: 'SIGKILL' });
     expect(await stopped.kill(0)).toMatchObject({ signal: 'SIGKILL' });
   });
 });
 
 describe('a child whose orchestrator is killed', () => {
-  test(
-    'ends too, without a guardian and with its loop blocked',
-    async () => {
-      const spawning = join(folder, 'spawning.ts');
-      const runner = join(folder, 'blocked.ts');
-      writeFileSync(runner, `while (true) {}`);
-      writeFileSync(
-        spawning,
-        `import { spawnChild } from ${JSON.stringify(join(import.meta.dir, 'spawn-child.ts'))};
+  test('ends too, without a guardian and with its loop blocked', async () => {
+    const spawning = join(folder, 'spawning.ts');
+    const runner = join(folder, 'blocked.ts');
+    const begun = join(folder, 'begun');
+    writeFileSync(runner, `await Bun.write(${JSON.stringify(begun)}, ''); while (true) {}`);
+    writeFileSync(
+      spawning,
+      `import { spawnChild } from ${JSON.stringify(join(import.meta.dir, 'spawn-child.ts'))};
        import { agentLanguage } from ${JSON.stringify(join(import.meta.dir, '..', '..', 'ipc', 'codec.ts'))};
        const request = { name: 'x', runner: ${JSON.stringify(runner)}, frameFolder: '/nowhere' };
-       console.log(spawnChild({ runTag: ${JSON.stringify(runTag)} }, agentLanguage, request).pid);`,
-      );
-      const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'pipe', 'inherit'] });
-      await orchestrator.stdout.getReader().read();
-      expect(await countTagged()).toBe(1);
-      // This waits until the child has started its loop.
-      await Bun.sleep(100);
-      orchestrator.kill('SIGKILL');
-      const killedAt = performance.now();
-      await until(async () => (await countTagged()) === 0);
-      expect(performance.now() - killedAt).toBeLessThan(2_000);
-    },
-    promisedInSeconds,
-  );
+       spawnChild({ runTag: ${JSON.stringify(runTag)} }, agentLanguage, request);`,
+    );
+    const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'ignore', 'inherit'] });
+    await until(() => existsSync(begun), { about: 'the loop of the child' });
+    expect(await countTagged()).toBe(1);
+    orchestrator.kill('SIGKILL');
+    await until(async () => (await countTagged()) === 0, { about: 'the end of the child' });
+  });
 });
 
 describe('a child that prints without end', () => {
