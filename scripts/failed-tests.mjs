@@ -9,7 +9,7 @@ const mostFailures = 20;
 const mostLines = 80;
 const mostCharacters = 2_000;
 
-/** Returns the failures of a JUnit report: a title and the error. */
+/** Returns the failures of a JUnit report: a title, the error, and the file and name of the test. */
 export function readFailures(report) {
   const cases = report.matchAll(/<testcase ([^>]*[^/])>\s*<failure ([^>]*?)(?:\/>|>([^<]*)<\/failure>)/g);
   return [...cases].map(([, test, failure, error]) => {
@@ -18,7 +18,7 @@ export function readFailures(report) {
     const groups = classname === '' ? [] : classname.split(' > ').toReversed();
     const place = line === undefined ? file : `${file}:${line}`;
     const text = error === undefined ? readAttributes(failure).message : readText(error);
-    return { title: `${place} ${[...groups, name].join(' > ')}`, text };
+    return { title: `${place} ${[...groups, name].join(' > ')}`, text, file, name };
   });
 }
 
@@ -38,17 +38,27 @@ export function collectLooseErrors(errors) {
   };
 }
 
-/** Returns the text for the end of the output; empty when there are no failures. */
-export function describeFailures(failures) {
+/** Returns the text for the end of the output; empty when there are no failures. `seed` is that of the run. */
+export function describeFailures(failures, seed) {
   if (failures.length === 0) return '';
   const shown = failures.slice(0, mostFailures);
   const rest = failures.length - shown.length;
   return [
     `\nFailures: ${failures.length}`,
-    ...shown.map(({ title, text }) => `\n(fail) ${title}\n${shorten(text)}`),
+    ...shown.map((each) => `\n(fail) ${each.title}\n${shorten(each.text)}${repeatOf(each, seed)}`),
     ...(rest > 0 ? [`\n… and ${rest} more failures`] : []),
     '\n',
   ].join('\n');
+}
+
+/** Returns a line with the command that repeats the test; empty for an error outside all tests. */
+function repeatOf({ file, name }, seed) {
+  if (file === undefined) return '';
+  const samples = process.env['GOONDAN_SAMPLES'];
+  const variables = `${samples === undefined ? '' : `GOONDAN_SAMPLES=${samples} `}GOONDAN_SEED=${seed}`;
+  // Bun takes a regular expression. A dot stands for each character that means something to it, or to a shell.
+  const title = name.replaceAll(/[^\p{L}\p{N} ,:-]/gu, '.');
+  return `\nRepeat: ${variables} npm test -- ${file}${name === '(unnamed)' ? '' : ` -t '${title}$'`}`;
 }
 
 /** Keeps the start and the end of a long text: the message is at the start, the stack at the end. */

@@ -5,10 +5,11 @@
  *
  * 1. All output of Bun is passed on unchanged.
  * 2. The exit code is Bun's. But a run without tests, or without a summary, counts as failed.
- * 3. The errors of the failed tests are printed again just before the summary, so that the end of a CI log shows them.
+ * 3. The errors of the failed tests are printed again just before the summary, so that the end of a CI log shows them,
+ *    each with the command that repeats the test with the same random samples.
  */
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,7 @@ const flags = [
   '--timings=test/timings.json',
   '--timeout=30000',
   '--preload=./scripts/usual-engine.mjs',
+  '--preload=./test/seed.ts',
   '--preload=./scripts/refuse-leftovers.mjs',
 ];
 // Excludes the scratch folder of this checkout, which git ignores as well. Bun itself skips `node_modules`.
@@ -52,7 +54,8 @@ function runTests(command, ...extra) {
   // The TypeScript compiler, a Go program, collects no garbage before it uses a gigabyte.
   // Test processes share what they start under the name of the run: its process, and a word of its own.
   const name = randomUUID();
-  const run = { GOONDAN_TEST_RUN: `${process.pid}-${name.slice(0, 8)}` };
+  const seed = process.env['GOONDAN_SEED'] ?? String(randomInt(2 ** 31));
+  const run = { GOONDAN_TEST_RUN: `${process.pid}-${name.slice(0, 8)}`, GOONDAN_SEED: seed };
   // `npm run proof` runs the tests with the engine's own settings.
   const engine = process.env['GOONDAN_SAMPLES'] === 'all' ? {} : engineSettings;
   const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...engine, ...inherited, ...run };
@@ -74,7 +77,7 @@ function runTests(command, ...extra) {
   createInterface({ input: child.stderr }).on('line', collectLooseErrors(looseErrors));
   child.on('error', (error) => fail(`Bun cannot be started: ${error.message}`, 3));
   child.on('close', (code) => {
-    process.stdout.write(describeFailures([...looseErrors, ...takeReport(report)]));
+    process.stdout.write(describeFailures([...looseErrors, ...takeReport(report)], seed));
     close(readSummary(ending), code ?? 1);
   });
 }

@@ -9,7 +9,7 @@ const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-run-bun-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
 const scriptNames = ['run-bun', 'failed-tests', 'engine-settings', 'usual-engine', 'refuse-leftovers'];
-const scripts = scriptNames.map((name) => `scripts/${name}.mjs`);
+const scripts = [...scriptNames.map((name) => `scripts/${name}.mjs`), 'test/seed.ts'];
 const passing = `import { expect, test } from 'bun:test';
 test('passes', () => expect(process.env.SECRET).toBeUndefined());`;
 const failing = `import { expect, test } from 'bun:test'; test('fails', () => expect(1).toBe(2));`;
@@ -94,6 +94,23 @@ describe('npm test', () => {
     expect(stderr).toContain('(fail) outer > inner <1> > differs');
   });
 
+  test('a failed test gets the same random samples again with the command that is printed', async () => {
+    const sampled = `import { test } from 'bun:test';
+      import fc from 'fast-check';
+      for (const name of ["isn't \\"$(small)\\" | [x]", 'is not small'])
+        test(name, () => { throw new Error('sample ' + fc.sample(fc.nat(), 1)); });`;
+    const files = { 'a.test.ts': sampled };
+    const first = await runSuite(files, [], { GOONDAN_SEED: undefined });
+    const [, sample = ''] = /(sample \d+)\n/.exec(first.stdout) ?? [];
+    const repeat = /^Repeat: GOONDAN_SEED=(\d+) npm test -- a\.test\.ts -t '(isn.*)'$/m.exec(first.stdout);
+    const [, seed = '', title = ''] = repeat ?? [];
+    const again = await runSuite(files, ['a.test.ts', '-t', title], { GOONDAN_SEED: seed });
+    expect(again.stdout).toContain(`\nError: ${sample}\n`);
+    expect(again.stdout).toEndWith('\n0 passed, 1 failed\n');
+    const other = await runSuite(files, [], { GOONDAN_SEED: undefined });
+    expect(other.stdout).not.toContain(`\nError: ${sample}\n`);
+  });
+
   test('shows at most 20 failed tests and 80 lines of each, with the start and the end', async () => {
     const long = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\\n');
     const { stdout } = await runSuite({
@@ -109,6 +126,7 @@ describe('npm test', () => {
         .find((part) => part.includes(' is long\n'))
         ?.trimEnd()
         .split('\n') ?? [];
+    expect(lines.pop()).toMatch(/^Repeat: .* npm test -- a\.test\.ts -t 'is long\$'$/);
     expect(lines).toHaveLength(80);
     expect(lines[0]).toBe('Error: line 0');
     expect(lines).toContain('… 23 lines left out …');
@@ -215,13 +233,14 @@ describe('npm test', () => {
   });
 });
 
-async function runSuite(files: Record<string, string>, args: string[] = [], env: Record<string, string> = {}) {
+async function runSuite(files: Record<string, string>, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
   const place = mkdtempSync(join(temporary, 'repository-'));
   for (const path of [...scripts, 'packages/runtime/bin/find-bun.cjs'])
     cpSync(join(repository, path), join(place, path));
   await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');
   mkdirSync(join(place, 'node_modules/bun/bin'));
   symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
+  symlinkSync(join(repository, 'node_modules/fast-check'), join(place, 'node_modules/fast-check'));
   for (const [path, text] of Object.entries(files)) await Bun.write(join(place, path), text);
 
   const child = Bun.spawn(['node', 'scripts/run-bun.mjs', 'test', ...args], {

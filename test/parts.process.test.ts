@@ -130,11 +130,13 @@ async function run(files: Record<string, string>, command: string[]) {
     'scripts/refuse-leftovers.mjs',
     'packages/runtime/bin/find-bun.cjs',
     'test/parts.ts',
+    'test/seed.ts',
   ]) {
     cpSync(join(repository, path), join(place, path));
   }
   mkdirSync(join(place, 'node_modules/bun/bin'), { recursive: true });
   symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
+  symlinkSync(join(repository, 'node_modules/fast-check'), join(place, 'node_modules/fast-check'));
   const programs = {
     npm: '[ "$1" = ci ] || exec node scripts/run-bun.mjs test',
     'apt-get': 'echo "apt-get $*"',

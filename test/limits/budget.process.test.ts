@@ -2,7 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import type { Swarm, TurnEnd } from '../../packages/runtime/src/control/swarm.ts';
+import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { sampledCases, samples, sampleStep } from '../samples.ts';
+import { seed } from '../seed.ts';
 import { openSwarm, until } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
 
@@ -48,14 +50,15 @@ test('Y-04 with kills, never more calls than the budget reach the server, and at
     const extensions = budget({ name: 'all', calls });
     const policy = { restart: { baseMs: 1, maxMs: 5 } };
     await using running = await openSwarm({ url: provider.url, agents: killed, extensions, policy });
+    const random = seededRandom(seed, sample);
     let kills = 0;
     const over = new AbortController();
     const killing = (async () => {
       while (!over.signal.aborted && kills < mostKills) {
-        await Bun.sleep(30 + Math.random() * 60);
+        await Bun.sleep(30 + random.below(60));
         const { instances } = await running.swarm.status();
         const pids = instances.flatMap(({ pid, status }) => (pid !== undefined && status === 'working' ? [pid] : []));
-        const pid = pids[Math.floor(Math.random() * pids.length)];
+        const pid = pids[random.below(pids.length)];
         if (pid === undefined) continue;
         try {
           process.kill(pid, 'SIGKILL');

@@ -5,6 +5,7 @@
  */
 import { readHistory } from '@goondan/runtime/history';
 import type { Message } from '@goondan/types';
+import type { Random } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import type { Cluster } from '../cluster/start-cluster.ts';
 
 export interface SteerOptions {
@@ -12,8 +13,7 @@ export interface SteerOptions {
   readonly inputs: number;
   readonly agentKills: number;
   readonly nodeKills: number;
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number;
+  readonly random: Random;
 }
 
 export interface SteerReport {
@@ -88,7 +88,7 @@ export async function steerTurns(cluster: Cluster, options: SteerOptions): Promi
   async function steer(at: (typeof conversations)[number], index: number): Promise<void> {
     const count = Math.ceil(options.inputs / conversations.length);
     for (let number = 0; number < count; number += 1) {
-      await Bun.sleep(random() * 60);
+      await Bun.sleep(random.below(60));
       const id = `${at.instanceKey}-now-${number}`;
       const delivery = { ...at, id, now: true, input: `now ${id}` };
       await untilAccepted(index + number, (swarm) => swarm.deliver(delivery));
@@ -119,20 +119,20 @@ export async function steerTurns(cluster: Cluster, options: SteerOptions): Promi
 
   async function kill(wanted: number, act: () => Promise<boolean>): Promise<void> {
     for (let count = 0; count < wanted;) {
-      await Bun.sleep(40 + random() * 160);
+      await Bun.sleep(40 + random.below(160));
       if (await act()) count += 1;
     }
   }
 
   async function killAgent(): Promise<boolean> {
     const status = await cluster
-      .at(Math.floor(random() * 10))
+      .at(random.below(10))
       .status()
       .catch(() => undefined);
     const pids = status?.instances.flatMap(({ pid, status: is }) =>
       pid !== undefined && is === 'working' ? [pid] : [],
     );
-    const pid = pids?.[Math.floor(random() * pids.length)];
+    const pid = pids?.[random.below(pids.length)];
     if (pid === undefined) return false;
     try {
       process.kill(pid, 'SIGKILL');
@@ -144,7 +144,7 @@ export async function steerTurns(cluster: Cluster, options: SteerOptions): Promi
   }
 
   async function killNode(): Promise<boolean> {
-    const node = cluster.nodes[Math.floor(random() * cluster.nodes.length)];
+    const node = cluster.nodes[random.below(cluster.nodes.length)];
     if (node === undefined) return false;
     await node.kill();
     kills.nodes += 1;

@@ -3,8 +3,10 @@ import { afterAll, expect, test, testInProof } from '../../packages/postgres/src
 import { join } from 'node:path';
 import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
+import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
 import { samples } from '../samples.ts';
+import { seed } from '../seed.ts';
 import { steerTurns } from './steer-turns.ts';
 
 const bundleFolder = join(import.meta.dir, 'bundle');
@@ -19,7 +21,7 @@ const amounts = {
   inputs: samples(200, 13),
   agentKills: samples(60, 30),
   nodeKills: samples(12, 12),
-  random: () => Math.random(),
+  random: seededRandom(seed),
 };
 
 test(

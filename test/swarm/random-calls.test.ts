@@ -6,13 +6,13 @@ import { durableStore } from '@goondan/runtime/history';
 import { type AgentAddress, textOf } from '@goondan/types';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { samples, sampleStep, testInProof } from '../samples.ts';
+import { seed } from '../seed.ts';
 import type { ErrandEnd, Note, StepEnd } from './bundle/run-errand.ts';
 import { allQuestions, growQuestions, type Question, toErrand } from './random-questions.ts';
 import { answerOf, startTestSwarm, type TestSwarm, until, workspace } from './start-test-swarm.ts';
 
 setDefaultTimeout(120_000);
 
-const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 // Each agent has a process for each key.
 const keys = sampleStep === 1 ? ['one', 'two', 'three'] : ['one', 'two'];
@@ -28,28 +28,24 @@ describe('random call graphs', () => {
     async () => {
       const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, samples(1_800));
       const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
-      try {
-        await using running = await startTestSwarm({
-          agents,
-          // This timeout is longer than the test may take, so a request that waits this long was forgotten.
-          policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
-        });
-        const ends = await askAll(running, roots);
-        await until('everybody is free', async () =>
-          (await running.swarm.status()).instances.every(({ queued }) => queued === 0),
-        );
-        checkRoots(roots, ends);
-        const kinds = checkRequests(running.notes(), planned);
-        const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-        expect(requests).toBeGreaterThanOrEqual(REQUESTS);
-        // If one kind of end never occurred, the test would prove nothing.
-        const some = expect.any(Number);
-        expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });
-        await running.swarm.stop();
-        await checkConversations(running, planned);
-      } catch (error) {
-        throw new Error(`With GOONDAN_TEST_SEED=${seed}`, { cause: error });
-      }
+      await using running = await startTestSwarm({
+        agents,
+        // This timeout is longer than the test may take, so a request that waits this long was forgotten.
+        policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
+      });
+      const ends = await askAll(running, roots);
+      await until('everybody is free', async () =>
+        (await running.swarm.status()).instances.every(({ queued }) => queued === 0),
+      );
+      checkRoots(roots, ends);
+      const kinds = checkRequests(running.notes(), planned);
+      const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+      expect(requests).toBeGreaterThanOrEqual(REQUESTS);
+      // If one kind of end never occurred, the test would prove nothing.
+      const some = expect.any(Number);
+      expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });
+      await running.swarm.stop();
+      await checkConversations(running, planned);
     },
   );
 });

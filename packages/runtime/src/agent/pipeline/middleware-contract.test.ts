@@ -6,6 +6,7 @@
  */
 import { expect, test } from 'bun:test';
 import { sampleStep } from '../../../../../test/samples.ts';
+import { seed } from '../../../../../test/seed.ts';
 import {
   createAssistantMessage,
   GoondanError,
@@ -175,7 +176,7 @@ interface Combination {
 
 // One share has every pair of behaviours already.
 const shares = sampleStep === 1 ? names.length : 1;
-const firstShare = Math.floor(Math.random() * names.length);
+const firstShare = seed % names.length;
 
 /**
  * Tells whether this run tests the combination. The combinations are divided into as many shares as there are

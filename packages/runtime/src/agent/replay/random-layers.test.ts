@@ -11,12 +11,14 @@ import {
   type TurnMiddlewareContext,
 } from '@goondan/types';
 import fc from 'fast-check';
+import { seed } from '../../../../../test/seed.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { recordRuns, type RunOfTurn } from '../../testing/record-runs.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';
+import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { Model } from '../model/model-port.ts';
@@ -61,13 +63,17 @@ const randomLayer: fc.Arbitrary<RandomLayer> = fc
     }),
   );
 
+/** Decides what the model, the tools and other agents do. */
+const world = seededRandom(seed);
+const anyNumber = () => world.below(2 ** 32);
+
 /** The model never gives the same reply twice, so every reply in a replay must come from the recording. */
 const model: Model = {
   async generate({ messages, tools }): Promise<ModelReply> {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-    const text = { type: 'text', text: `answer ${Math.random()}` } as const;
+    const text = { type: 'text', text: `answer ${anyNumber()}` } as const;
     const isAnswered = messages.some(({ role }) => role === 'tool') || tools.length === 0;
-    if (tools.length > 0 && Math.random() < 0.2) throw Object.assign(new Error('overloaded'), { retryable: true });
+    if (tools.length > 0 && world.chance(0.2)) throw Object.assign(new Error('overloaded'), { retryable: true });
     if (isAnswered) return { content: [text], finishReason: 'stop', usage };
     const call = (toolName: string) =>
       ({ type: 'tool-call', toolCallId: `call-${crypto.randomUUID()}`, toolName, input: { n: Date.now() } }) as const;
@@ -88,8 +94,8 @@ const dice: ToolDeclaration = {
   ],
   handlers: {
     throw: async () => {
-      await Bun.sleep(Math.random() * 2);
-      return { points: Math.random(), at: Date.now() };
+      await Bun.sleep(world.below(3));
+      return { points: anyNumber(), at: Date.now() };
     },
     ask: async ({ agents }) => (await agents.request({ target: 'other', input: 'again?' })).response,
     slow: () => ({ points: crypto.randomUUID() }),
@@ -99,19 +105,19 @@ const dice: ToolDeclaration = {
 const engine: Engine = {
   ...noEngine,
   catalog: () => [{ name: 'other' }],
-  list: async () => [{ agentName: 'other', instanceKey: `${Math.random()}`, status: 'idle' }],
+  list: async () => [{ agentName: 'other', instanceKey: `${anyNumber()}`, status: 'idle' }],
   request: async (_to, event) => {
-    await Bun.sleep(Math.random() * 2);
+    await Bun.sleep(world.below(3));
     return {
       turnId: event.id,
       finishReason: 'text_response',
-      responseMessage: createAssistantMessage(`heard ${Math.random()}`),
+      responseMessage: createAssistantMessage(`heard ${anyNumber()}`),
     };
   },
 };
 
 const approver: Approver = {
-  ask: async () => ({ id: 'a', decision: Math.random() < 0.5 ? 'approved' : 'denied' }),
+  ask: async () => ({ id: 'a', decision: world.chance(0.5) ? 'approved' : 'denied' }),
   taken: () => undefined,
 };
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { samples, sampleStep } from '../../../../../test/samples.ts';
+import { seed } from '../../../../../test/seed.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { Spawn } from '../../ipc/spawn.ts';
@@ -19,6 +20,7 @@ import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { noQuestions } from '../../testing/no-questions.ts';
+import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
 
 setDefaultTimeout(60_000);
 const runTag = newTag('GOONDAN_RUN');
@@ -300,8 +302,9 @@ test('R-03 kill -9 at any moment, again and again: every acknowledged event is t
     }
   };
   const senders = Array.from({ length: 4 }, (_, sender) => send(sender));
+  const random = seededRandom(seed);
   for (let kills = 1; kills <= samples(40, 10); kills++) {
-    await Bun.sleep(Math.random() * 120);
+    await Bun.sleep(random.below(120));
     await until(() => statusOf('http')?.pid !== undefined);
     process.kill(pidOf('http'), 'SIGKILL');
     await until(() => statusOf('http')?.crashes === kills);
