@@ -49,9 +49,6 @@ describe('the unit of docs/cli.md', () => {
     // When the swarm accepts no more input, the signal has arrived. Before that, an input with the same id is only a
     // duplicate.
     await until(async () => (await send('One')).exitCode !== 0);
-    // The processes are told a moment later, and one that does not know yet would begin the next turn. After another answer
-    // of the swarm they are told.
-    expect((await status()).running).toBe(true);
     await place.write('.', { open: 'Go on.' });
     expect(await first.exited).toBe(0);
     expect(await first.stderr.text()).not.toContain('error');

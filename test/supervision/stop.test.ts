@@ -61,6 +61,34 @@ describe('a stopped swarm', () => {
   );
 
   test(
+    'R-07 rejects input when the process knows of the stop, and then no waiting event begins',
+    async () => {
+      await using folder = await temporaryFolder();
+      await using swarm = await openSwarm(folder.path, {
+        agents: agentsIn(folder.path),
+        policy: { heartbeat: { missedPings: 1_000 } },
+      });
+      const { end } = await askAndBegin(swarm, folder.path);
+      await swarm.control.deliver({ id: 'next', input: 'hello' });
+      const { pid = 0 } = (await swarm.control.status()).instances[0] ?? {};
+      // The process is ready to end its turn and to begin the next one, but hears nothing.
+      process.kill(pid, 'SIGSTOP');
+      const stopped = swarm.control.stop({ graceMs: FOREVER_MS });
+      const refused = codeOf(swarm.control.deliver({ input: 'too late' }));
+      expect(await Promise.race([refused, Bun.sleep(300).then(() => 'not yet')])).toBe('not yet');
+      process.kill(pid, 'SIGCONT');
+      expect(await refused).toBe('E_SWARM_STOPPED');
+      writeFileSync(join(folder.path, 'permission'), '');
+      await end;
+      await stopped;
+      await readStore(folder.path, async (journal) =>
+        expect((await journal.pending(clerk)).map(({ id }) => id)).toEqual(['next']),
+      );
+    },
+    TEST_MS,
+  );
+
+  test(
     'R-07 stopped again and again during a turn: a stop is not a crash, and the turn does not become a dead letter',
     async () => {
       await using folder = await temporaryFolder();

@@ -63,6 +63,7 @@ const toAgent: Samples<ToAgent> = {
     { type: 'turn', event, seq: 4, isExcused: true },
   ],
   'turn.ahead': [{ type: 'turn.ahead', event, seq: 5 }],
+  'turn.back': [{ type: 'turn.back', eventId: 'event-1' }],
   'turn.steer': [{ type: 'turn.steer', event: { ...event, delivery: 'now' }, seq: 6 }],
   cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
   'call.ended': [
@@ -204,6 +205,7 @@ const fromAgent: Samples<FromAgent> = {
       usage: { ...usage, cachedInputTokens: 1 },
     },
   ],
+  'turn.returned': [{ type: 'turn.returned', eventId: 'event-1' }],
   reply: [{ type: 'reply', eventId: 'event-1', result }],
   delta: [
     { type: 'delta', eventId: 'event-1', delta },

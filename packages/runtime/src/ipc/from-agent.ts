@@ -211,6 +211,8 @@ export const checkFromAgent = oneByField('type', {
     took: optional(listOf(name)),
     begins: optional(name),
   }),
+  /** The process does not begin this event any more. If it has begun it, `turn.done` has said so before. */
+  'turn.returned': () => ({ eventId: name }),
   /** An answer that was committed before this process started, and that its caller may not have received. */
   reply: () => ({ eventId: name, result: turnResult, usage: optional(tokenUsage) }),
   /** A piece of a turn's output. Sent while somebody watches this kind; see `watch`. */

@@ -102,6 +102,8 @@ export const checkToAgent = oneByField('type', {
    * so in `turn.done`. If the process does not begin it then, the event comes again in a `turn` message.
    */
   'turn.ahead': () => ({ event: agentEvent, seq: count }),
+  /** Takes the event of `turn.ahead` back. Answered by `turn.returned`. */
+  'turn.back': () => ({ eventId: name }),
   /**
    * Hands the process an event whose input the running turn may take, between two steps; `turn.done` says whether it did.
    * Ignored if no turn runs. An event that is not taken comes again, for the next turn or in a `turn` message.

@@ -55,6 +55,8 @@ export interface FakeAgents {
   onChange: ((child: Child, message: Extract<ToAgent, { type: 'change.prepare' }>) => void) | undefined;
   /** If true, a child begins the event that it was handed ahead. Otherwise it waits until the event is sent again. */
   beginsAhead: boolean;
+  /** If set, this function is called when an event is taken back from a child, instead of returning the event. */
+  onTakeBack: ((returnIt: () => void) => void) | undefined;
   /** If true, a child that is told to swap says nothing, as in the middle of a step. */
   isSlow: boolean;
   /** The swaps and drops of all children so far. */
@@ -85,6 +87,7 @@ export function fakeAgents(
     onStart: undefined,
     onChange: undefined,
     beginsAhead: false,
+    onTakeBack: undefined,
     isSlow: false,
     changes: [],
   };
@@ -114,6 +117,13 @@ export function fakeAgents(
         case 'turn.ahead':
           ahead = message.event;
           return;
+        case 'turn.back': {
+          const returnIt = () => {
+            ahead = undefined;
+            void say({ type: 'turn.returned', eventId: message.eventId });
+          };
+          return agents.onTakeBack === undefined ? returnIt() : agents.onTakeBack(returnIt);
+        }
         case 'cancel':
           if (running?.eventId === message.eventId) running.stop.abort(message.reason);
           // A cancel may arrive before the turn that it cancels.

@@ -139,6 +139,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         return turns.ask(message);
       case 'turn.ahead':
         return turns.handAhead(message);
+      case 'turn.back':
+        return void returnAhead(message.eventId);
       case 'cancel':
         return turns.cancel(message.eventId, message.reason);
       case 'turn.steer':
@@ -168,6 +170,12 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'change.drop':
         return changes.hear(message);
     }
+  }
+
+  async function returnAhead(eventId: string): Promise<void> {
+    await turns.takeBackAhead();
+    // A process that has lost its channel ends.
+    await channel.send({ type: 'turn.returned', eventId }).catch(() => undefined);
   }
 
   function reportLate(wasAwaited: boolean, callId: string): void {

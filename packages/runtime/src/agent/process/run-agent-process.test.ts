@@ -859,6 +859,33 @@ describe('an event that is handed ahead', () => {
     expect(agent.exits).toEqual([0]);
   });
 
+  test('R-07 does not begin after it was taken back, and the process says so; it begins when it is sent again', async () => {
+    const { agent, ran, release } = await runOne();
+    await agent.send({ type: 'turn.back', eventId: 'two' });
+    expect(await agent.first('turn.returned')).toEqual({ type: 'turn.returned', eventId: 'two' });
+    release();
+    await agent.first('turn.done');
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect([ran, agent.all('turn.done').map(({ begins }) => begins)]).toEqual([['one'], [undefined]]);
+    await agent.send(turn('two'));
+    await agent.first('turn.done', 2);
+    expect(ran).toEqual(['one', 'two']);
+  });
+
+  test('R-07 is returned after the message that announces it, if it was announced before it was taken back', async () => {
+    const { agent, ran, release } = await runOne();
+    agent.parent.onMessage((message) => {
+      if (message.type === 'turn.done' && message.begins === 'two')
+        void agent.send({ type: 'turn.back', eventId: 'two' });
+    });
+    release();
+    await agent.first('turn.returned');
+    expect(agent.all('turn.done')[0]).toMatchObject({ eventId: 'one', begins: 'two' });
+    await agent.first('turn.done', 2);
+    expect(ran).toEqual(['one', 'two']);
+  });
+
   test('begins once, if it is sent again because it came too late', async () => {
     const { agent, ran, release } = await runOne();
     release();

@@ -95,7 +95,7 @@ export class TurnRunner {
   }
 
   /**
-   * Forgets the event that was handed ahead, because the process ends. Resolves when the turn of an event that the
+   * Forgets the event that was handed ahead, because the process or the swarm ends. Resolves when the turn of an event that the
    * process has already announced has begun.
    */
   async takeBackAhead(): Promise<void> {

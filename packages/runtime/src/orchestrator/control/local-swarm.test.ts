@@ -561,12 +561,58 @@ describe('a fork', () => {
 });
 
 test('a stopping swarm rejects input with the reason', async () => {
-  const { control, graces } = await open(echo);
+  const { control, graces } = await open(echo, {}, [], Promise.resolve());
   await control.stop({ graceMs: 7 });
   await control.stop();
   expect(graces).toEqual([7, 1_000]);
   expect(await failure(control.deliver({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
   expect(await failure(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+});
+
+describe('R-07 a stopping swarm rejects input when no process begins a turn by itself any more', () => {
+  /** A swarm that stops while a process runs `one`, has `two`, and does not hear yet that `two` was taken back. */
+  async function stopEarly() {
+    const gate = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const opened = await open(async ({ event }) => {
+      begun.push(event.id);
+      if (event.id === 'one') await gate.promise;
+      return 'done';
+    });
+    const { agents, swarm, control } = opened;
+    agents.beginsAhead = true;
+    const heard = Promise.withResolvers<() => void>();
+    agents.onTakeBack = heard.resolve;
+    for (const id of ['one', 'two', 'three']) await control.deliver({ id });
+    await until(() => begun.length === 1);
+    await control.stop();
+    const drained = swarm.drain(5_000, new AbortController().signal);
+    let refused = false;
+    const refusal = failure(control.deliver({ id: 'four' })).finally(() => (refused = true));
+    const hear = await heard.promise;
+    await Bun.sleep(20);
+    expect(refused).toBe(false);
+    return { ...opened, begun, hear, gate, refusal, drained };
+  }
+
+  test('the process returns the event, which waits for the next start', async () => {
+    const { begun, hear, gate, refusal, drained, journal } = await stopEarly();
+    hear();
+    expect(await refusal).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    gate.resolve();
+    await drained;
+    expect(begun).toEqual(['one']);
+    const pending = await journal.pending({ agentName: 'a', instanceKey: 'default' });
+    expect(pending.map(({ id }) => id)).toEqual(['two', 'three']);
+  });
+
+  test('the process has exited without a word', async () => {
+    const { agents, begun, refusal, drained } = await stopEarly();
+    agents.children[0]?.exit({ signal: 'SIGKILL' });
+    expect(await refusal).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    await drained;
+    expect(begun).toEqual(['one']);
+  });
 });
 
 describe('a watcher', () => {

@@ -69,14 +69,14 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
   return {
     async deliver(delivery) {
-      const { to, event } = open(delivery);
+      const { to, event } = await open(delivery);
       const { duplicate, traceId } = await swarm.accept(to, event, false);
       return acceptanceOf(to, { ...event, traceId }, duplicate);
     },
 
     ask: typedAsk(async (delivery, { signal, left, soFar, onAccepted, onCancelled, onNotice } = {}) => {
       if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
-      const { to, event } = open(delivery);
+      const { to, event } = await open(delivery);
       const callbacks = { onAccepted, onCancelled, onNotice };
       return askAgent(swarm, to, event, { cancel: signal, left, soFar, reason: BY_A_CLIENT, ...callbacks });
     }, plainDelivery),
@@ -208,8 +208,12 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     },
   };
 
-  function open(delivery: Delivery): ReturnType<typeof makeEvent> {
-    if (isStopping) throw stopped('no more input is accepted');
+  async function open(delivery: Delivery): Promise<ReturnType<typeof makeEvent>> {
+    if (isStopping) {
+      // A client that is refused may rely on it: from then on, no turn begins.
+      await Promise.race([swarm.lastTurnsBegun, deps.stopped]);
+      throw stopped('no more input is accepted');
+    }
     return makeEvent(delivery, deps.entryAgent(), deps);
   }
 

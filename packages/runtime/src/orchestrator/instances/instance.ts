@@ -144,6 +144,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       }
       case 'turn.ahead':
         return this.say({ type: 'turn.ahead', event: action.event, seq: action.seq });
+      case 'turn.back':
+        return this.say({ type: 'turn.back', eventId: action.eventId });
       case 'turn.steer':
         return this.say({ type: 'turn.steer', event: action.event, seq: action.seq });
       case 'turn.started':
@@ -206,6 +208,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         const { type, eventId, begins, took, ...outcome } = message;
         return this.post({ type, process, eventId, outcome, ...defined({ took, begins }) });
       }
+      case 'turn.returned':
+        return this.post({ type: 'turn.returned', process, eventId: message.eventId });
       case 'pong':
       case 'replayed':
         // The heartbeat handles `pong`; `replayed` comes only from a process that was started for a replay.

@@ -66,13 +66,17 @@ export class Instances implements SwarmListener {
   /** Whether slots were assigned in this tick, and whether they are to be assigned again in the next (invariant 2). */
   #assigned: 'not yet' | 'once' | 'again later' = 'not yet';
   #isStepping = false;
+  #isStopping = false;
   #isClosed = false;
 
   constructor(private readonly deps: InstancesDeps) {
     this.#instanceDeps = {
       ...deps,
       spawn: (...asked) => deps.processes.spawn(...asked),
-      policy: () => deps.currentPlan.value.settings.supervision,
+      policy: () => {
+        const { supervision } = deps.currentPlan.value.settings;
+        return this.#isStopping ? { ...supervision, isStopping: true } : supervision;
+      },
       post: (instance, input) => this.#push(instance, input),
       askSlot: ({ key, address }) => {
         const held = this.#held.get(key);
@@ -165,6 +169,20 @@ export class Instances implements SwarmListener {
       this.#paused = new Set();
       this.waitsChanged();
     };
+  }
+
+  /**
+   * From now on, only turns begin that another turn waits for. Resolves when every process knows that: each has returned
+   * the event that it was handed ahead, has begun it, or has exited.
+   */
+  async beginNothing(): Promise<void> {
+    this.#isStopping = true;
+    const asked = new Set([...this.#withProcess].filter(({ state }) => state.ahead !== undefined));
+    for (const { address } of asked) this.post(address, { type: 'takeBack' });
+    await this.until(() => {
+      for (const instance of asked) if (instance.state.ahead === undefined) asked.delete(instance);
+      return asked.size === 0;
+    });
   }
 
   /** Stops everything. Call it when every process has exited. */

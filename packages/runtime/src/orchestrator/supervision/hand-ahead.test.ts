@@ -23,10 +23,12 @@ const event = (id: string): AgentEvent => ({
 /** One instance whose processes take events ahead. Actions are short texts, without reports, timers and slots. */
 class Driven {
   state: InstanceState = newInstance;
+  isStopping = false;
 
   do(...inputs: InstanceInput[]): string[] {
+    const { isStopping } = this;
     return inputs.flatMap((input) => {
-      const { state, actions } = stepInstance(this.state, input, 0, defaultSupervisionPolicy);
+      const { state, actions } = stepInstance(this.state, input, 0, { ...defaultSupervisionPolicy, isStopping });
       this.state = state;
       return actions.flatMap((action) => shorten(action));
     });
@@ -34,6 +36,21 @@ class Driven {
 
   work(id: string, more: { readonly crashes?: number; readonly cancelled?: string } = {}): string[] {
     return this.do({ type: 'work', seq: 1, event: event(id), ...more });
+  }
+
+  /** Adds a request of another agent, which waits for the answer. */
+  request(id: string): string[] {
+    const replyTo = { target: 'caller', correlationId: id };
+    return this.do({ type: 'work', seq: 1, event: { ...event(id), replyTo } });
+  }
+
+  stop(): string[] {
+    this.isStopping = true;
+    return this.do({ type: 'takeBack' });
+  }
+
+  giveBack(eventId: string): string[] {
+    return this.do({ type: 'turn.returned', process: this.state.spawned, eventId });
   }
 
   start(): string[] {
@@ -67,6 +84,7 @@ function shorten(action: InstanceAction): string[] {
     case 'turn.started':
     case 'turn.finished':
       return [`${action.type} ${action.event.id}`];
+    case 'turn.back':
     case 'turn.cancel':
       return [`${action.type} ${action.eventId}`];
     default:
@@ -245,5 +263,66 @@ describe('a process that ends', () => {
     instance.done('a', 'b');
     instance.exit();
     expect(instance.crashes).toEqual({ b: 1 });
+  });
+});
+
+describe('R-07 while the swarm stops', () => {
+  test('the event that was handed ahead is taken back, and counts as handed until the process has returned it', () => {
+    const instance = running('c');
+    expect(instance.stop()).toEqual(['turn.back b']);
+    expect(instance.state.ahead).toBe('b');
+    instance.giveBack('other');
+    expect(instance.state.ahead).toBe('b');
+    instance.giveBack('b');
+    expect(instance.state.ahead).toBeUndefined();
+    expect(instance.done('a', 'b')).toEqual(['turn.finished a']);
+    expect(instance.crashes).toEqual({ b: 0, c: 0 });
+  });
+
+  test('a turn that the process had begun before it heard of that goes on, and no other begins', () => {
+    const instance = running('c');
+    instance.stop();
+    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+    expect(instance.giveBack('b')).toEqual([]);
+    expect(instance.done('b')).toEqual(['turn.finished b']);
+    expect(instance.work('d')).toEqual([]);
+    expect(instance.crashes).toEqual({ c: 0, d: 0 });
+  });
+
+  test('nothing is taken back from a process that has nothing, nor handed to it', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    expect([...instance.stop(), ...instance.work('b')]).toEqual([]);
+  });
+
+  test('turns begin up to the last request of another agent', () => {
+    const instance = running();
+    instance.stop();
+    instance.giveBack('b');
+    instance.request('c');
+    instance.work('d');
+    expect(instance.done('a')).toEqual(['turn.finished a', 'turn.send b']);
+    expect(instance.done('b')).toEqual(['turn.finished b', 'turn.send c']);
+    expect(instance.done('c')).toEqual(['turn.finished c']);
+    expect(instance.request('e')).toEqual(['turn.send d']);
+  });
+
+  test('a process that becomes ready gets nothing, unless another agent waits', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.stop();
+    expect(instance.start()).toEqual([]);
+    expect(instance.request('b')).toEqual(['turn.send a']);
+  });
+
+  test('an instance with its own process keeps it until its last event', () => {
+    const instance = running();
+    instance.exit('together');
+    instance.start();
+    instance.stop();
+    instance.giveBack('b');
+    expect(instance.done('a')).toEqual(['turn.finished a']);
+    expect([instance.state.phase.name, instance.state.isAlone]).toEqual(['ready', true]);
   });
 });

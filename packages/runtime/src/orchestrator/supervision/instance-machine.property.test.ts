@@ -17,6 +17,7 @@ const policy: SupervisionPolicy = {
   startTimeoutMs: 300,
   startAttempts: 2,
   hibernateGraceMs: 50,
+  isStopping: false,
 };
 
 const spent = { stepCount: 1, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
@@ -29,6 +30,8 @@ interface Process {
   takesAhead: boolean;
   /** The event that the process has, but has not begun. */
   ahead?: string;
+  /** True if the event was taken back, which the process has not heard yet. */
+  isAskedBack?: true;
   readonly toldToCancel: Set<string>;
   wasAskedToGo: boolean;
   /** The error with which the start failed for good, or with which the store ended the turn. */
@@ -44,6 +47,8 @@ class World {
   process: Process | undefined;
   isInLine = false;
   isStopped = false;
+  /** True while the swarm of the instance stops. */
+  isStopping = false;
   readonly timers = new Map<InstanceTimer, number>();
   readonly accepted: string[] = [];
   sent = 0;
@@ -62,7 +67,7 @@ class World {
   readonly waiting = new Set<string>();
 
   input(input: InstanceInput): void {
-    const { state, actions } = stepInstance(this.state, input, this.now, policy);
+    const { state, actions } = stepInstance(this.state, input, this.now, { ...policy, isStopping: this.isStopping });
     this.state = state;
     for (const action of actions) this.act(action);
     // F-12: no sender waits for an instance that does not start.
@@ -102,6 +107,10 @@ class World {
       case 'turn.ahead':
         expect(this.process?.number).toBe(action.process);
         this.handAhead(action.event);
+        return;
+      case 'turn.back':
+        expect([this.process?.number, this.process?.ahead]).toEqual([action.process, action.eventId]);
+        if (this.process) this.process.isAskedBack = true;
         return;
       case 'turn.steer':
         // No event of this world is for a running turn.
@@ -152,6 +161,7 @@ class World {
   }
 
   private send({ id }: AgentEvent, deadLetter: boolean): void {
+    expect(this.isStopping).toBe(false);
     expect(this.process?.readySince).toBeDefined();
     expect(this.process?.turn).toBeUndefined();
     expect(this.process?.wasAskedToGo).toBe(false);
@@ -165,6 +175,7 @@ class World {
   }
 
   private handAhead({ id }: AgentEvent): void {
+    expect(this.isStopping).toBe(false);
     expect(this.process?.takesAhead).toBe(true);
     expect(this.process?.turn).toBe(this.accepted[this.finished.length] ?? 'nothing');
     expect(this.process?.ahead).toBeUndefined();
@@ -285,6 +296,18 @@ class World {
     });
   }
 
+  /** Lets the process hear that its event was taken back. */
+  returnAhead(): void {
+    const { process } = this;
+    if (process?.isAskedBack !== true) return;
+    const { ahead } = process;
+    delete process.ahead;
+    delete process.isAskedBack;
+    if (ahead === undefined) return;
+    this.input({ type: 'turn.returned', process: process.number, eventId: ahead });
+    expect(this.state.ahead).toBeUndefined();
+  }
+
   /** Suspends the running turn, which waits for people. */
   leaveTurn(): void {
     const { process } = this;
@@ -340,6 +363,7 @@ class World {
     const outcome = { ...spent, result: { turnId: 'lie', finishReason: 'error' } } as const;
     this.input({ type: 'turn.done', process, eventId: this.process?.turn ?? 'x', outcome });
     this.input({ type: 'turn.done', process: this.spawns, eventId: 'not-running', outcome, begins: 'e0' });
+    for (const each of [process, this.spawns]) this.input({ type: 'turn.returned', process: each, eventId: 'lie' });
   }
 
   pass(ms: number): void {
@@ -408,6 +432,8 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
       world.finishTurn(true);
     }
   },
+  takeBack: (world) => world.input({ type: 'takeBack' }),
+  returnAhead: (world) => world.returnAhead(),
   leave: (world) => world.input({ type: 'leave' }),
   leaveTurn: (world) => world.leaveTurn(),
   replaceAndLeave: (world, pick) => {
@@ -472,6 +498,29 @@ test('R-07 after any history, a drained instance has no process after its grace,
       world.pass(10_000);
       expect(world.process).toBeUndefined();
       expect(world.state.phase.name).toBe('stopped');
+      const left = world.state.queue.map(({ event }) => event.id);
+      expect([...world.finished, ...left]).toEqual(world.accepted);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('R-07 in any life of an instance whose swarm stops, at most the event that its process was handed ahead begins, and none after the process has returned it', () => {
+  fc.assert(
+    fc.property(lives, lives, (life, rest) => {
+      const world = new World();
+      for (const [deed, pick] of life) deeds[deed]?.(world, pick);
+      const { ahead } = world.state;
+      world.isStopping = true;
+      world.input({ type: 'takeBack' });
+      const begun = () => (world.process?.turn === undefined ? [] : [world.process.turn]);
+      const allowed = [...begun(), ...(ahead === undefined ? [] : [ahead])];
+      for (const [deed, pick] of rest) {
+        const isReturned = world.state.ahead === undefined;
+        const before = begun();
+        deeds[deed]?.(world, pick);
+        expect(isReturned ? before : allowed).toEqual(expect.arrayContaining(begun()));
+      }
       const left = world.state.queue.map(({ event }) => event.id);
       expect([...world.finished, ...left]).toEqual(world.accepted);
     }),

@@ -39,7 +39,9 @@
  * 16. While a turn runs, its process may already have the next event (`ahead`), and no other. The process begins that
  *     event only after the commit of the running turn, and says so in `turn.done`. Otherwise the event is queued like
  *     any other: it is sent again when its turn comes, here or in the next process, and the end of a process is never
- *     counted against it. A process that was asked to end begins no event that it was handed ahead.
+ *     counted against it. A process that was asked to end, or to return the event (`turn.back`), does not begin it.
+ *     While the swarm stops (`isStopping`), nothing is handed ahead, and a turn begins only if a request of another
+ *     agent is queued, because a running turn waits for it.
  * 17. An instance that moved to another node (`moved`) loses its process at once, and all its events. Nobody gets an
  *     error, and nothing counts as a crash: another node handles the events.
  * 18. While a turn runs, its process has the queued events that are for the running turn (`turn.steer`), at most the
@@ -52,7 +54,16 @@ import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
 import { killHung, loseProcess, loseTurn } from './lose-process.ts';
-import { acceptWork, becomeReady, cancelEvent, discard, finishTurn, forgetMoved } from './run-turns.ts';
+import {
+  acceptWork,
+  becomeReady,
+  cancelEvent,
+  discard,
+  finishTurn,
+  forgetMoved,
+  giveBack,
+  takeBack,
+} from './run-turns.ts';
 import {
   failStart,
   forgive,
@@ -78,6 +89,8 @@ export function stepInstance(
       return acceptWork(state, input, moment);
     case 'cancel':
       return cancelEvent(state, input);
+    case 'takeBack':
+      return takeBack(state);
     case 'keep':
       return keep(state, moment);
     case 'slot.granted':
@@ -119,6 +132,8 @@ function hear(
       return failStart(state, input.error, moment);
     case 'turn.done':
       return finishTurn(state, input, moment);
+    case 'turn.returned':
+      return giveBack(state, input);
     case 'turn.left':
       return leaveTurn(state);
     case 'turn.lost':

@@ -141,6 +141,10 @@ export type InstanceInput =
       readonly took?: readonly string[];
       readonly begins?: string;
     }
+  /** Takes the event back that the process was handed ahead. */
+  | { readonly type: 'takeBack' }
+  /** The process does not begin this event, unless it has said before that it did. */
+  | { readonly type: 'turn.returned'; readonly process: number; readonly eventId: string }
   /** The turn waits for people; the process ends without finishing the turn. */
   | { readonly type: 'turn.left'; readonly process: number }
   /** `pid` is only for the log; the machine knows its processes by their number. */
@@ -206,6 +210,8 @@ export type InstanceAction =
     }
   /** Give the process the next event, to be begun after the commit of the running turn. */
   | { readonly type: 'turn.ahead'; readonly process: number; readonly seq: number; readonly event: AgentEvent }
+  /** Take the event back that the process was handed ahead. */
+  | { readonly type: 'turn.back'; readonly process: number; readonly eventId: string }
   /** Give the process an event that the running turn may take. */
   | { readonly type: 'turn.steer'; readonly process: number; readonly seq: number; readonly event: AgentEvent }
   /** The process has begun the turn of the event that it was handed ahead. */

@@ -44,9 +44,9 @@ export function acceptWork(
     case 'doesNotStart':
       return tryAgain(queued, moment);
     case 'ready':
-      return after([clearTimer('idle')], sendNext(queued, moment, state.phase.readySince));
+      return after([clearTimer('idle')], takeNext(queued, moment, state.phase.readySince));
     case 'busy':
-      return after([...told, ...steerNew(queued, entry)], handAhead(queued));
+      return after([...told, ...steerNew(queued, entry)], handAhead(queued, moment));
     default:
       return { state: queued, actions: [...told, ...steerNew(queued, entry)] };
   }
@@ -118,7 +118,7 @@ export function finishTurn(
     // The phase stays: the process runs a turn, whatever it was asked meanwhile.
     const begun = { ...rest, queue };
     const started = { type: 'turn.started', event: next.event } as const;
-    return after([...finished, started, ...steerAll(begun)], handAhead(begun));
+    return after([...finished, started, ...steerAll(begun)], handAhead(begun, moment));
   }
   if (phase.name === 'busy') return after(finished, takeNext({ ...rest, queue }, moment, phase.readySince));
   return { state: { ...rest, queue, phase: { ...phase, hasTurn: false } }, actions: finished };
@@ -151,11 +151,16 @@ export function forgetMoved(state: InstanceState): InstanceStep {
 
 /** Starts the next turn, or becomes idle. */
 function takeNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
-  if (state.queue.length > 0) return sendNext(state, moment, readySince);
-  if (state.isAlone === true) return leaveOwnProcess(state, moment, readySince);
+  if (mayBegin(state, moment)) return sendNext(state, moment, readySince);
+  if (state.isAlone === true && state.queue.length === 0) return leaveOwnProcess(state, moment, readySince);
   const ready = { name: 'ready', readySince, idleSince: moment.now } as const;
   // Invariant 14: a kept process never idles.
   return { state: enter(state, ready), actions: state.isKept === true ? [] : watchIdle(moment, ready.idleSince) };
+}
+
+/** Returns true if the next turn may begin (invariant 16 of the machine). */
+function mayBegin({ queue }: InstanceState, { policy }: Moment): boolean {
+  return policy.isStopping ? queue.some(({ event }) => event.replyTo !== undefined) : queue.length > 0;
 }
 
 /** Leaves the process that the instance had for itself: its next work is for a shared one (invariant 15). */
@@ -171,12 +176,12 @@ function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[]
 }
 
 /** The only place that sends a turn (invariant 2 of the machine). */
-function sendNext(state: InstanceState, { policy }: Moment, readySince: number): InstanceStep {
+function sendNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
   const [next] = state.queue;
   if (next === undefined) return stay(state);
   const process = state.spawned;
   const { seq, event, cancelled, isExcused } = next;
-  const deadLetter = next.crashes >= policy.crashesBeforeDeadLetter;
+  const deadLetter = next.crashes >= moment.policy.crashesBeforeDeadLetter;
   const excused = isExcused === undefined ? {} : { isExcused };
   const busy = enter(state, { name: 'busy', readySince });
   const actions: InstanceAction[] = [
@@ -186,20 +191,35 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   ];
   // Sent before the turn, so that a cancelled turn does not begin its work.
   if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
-  return after(actions, handAhead(busy));
+  return after(actions, handAhead(busy, moment));
 }
 
 /**
  * Hands the next event to a process that runs a turn (invariant 16 of the machine). An event that is cancelled, or whose
  * turn has run before, is sent when its turn comes.
  */
-function handAhead(state: InstanceState): InstanceStep {
+function handAhead(state: InstanceState, { policy }: Moment): InstanceStep {
   const { phase, queue, takesAhead, ahead, spawned: process } = state;
   const [, next] = queue;
   if (phase.name !== 'busy' || takesAhead !== true || ahead !== undefined || next === undefined) return stay(state);
-  if (next.crashes > 0 || next.cancelled !== undefined || next.isExcused === true) return stay(state);
+  if (policy.isStopping || next.crashes > 0 || next.cancelled !== undefined || next.isExcused === true)
+    return stay(state);
   // The running turn has it, and may take it.
   if (isForRunningTurn(next.event)) return stay(state);
   const { seq, event } = next;
   return { state: { ...state, ahead: event.id }, actions: [{ type: 'turn.ahead', process, seq, event }] };
+}
+
+/** Asks the process for the event that it was handed ahead. Until it has answered, it may have begun the event. */
+export function takeBack(state: InstanceState): InstanceStep {
+  const { ahead: eventId, spawned: process } = state;
+  return { state, actions: eventId === undefined ? [] : [{ type: 'turn.back', process, eventId }] };
+}
+
+export function giveBack(
+  state: InstanceState,
+  { eventId }: Extract<InstanceInput, { type: 'turn.returned' }>,
+): InstanceStep {
+  const { ahead, ...rest } = state;
+  return stay(ahead === eventId ? rest : state);
 }

@@ -16,6 +16,8 @@ export const defaultSupervisionPolicy = {
   startAttempts: 3,
   /** The grace for a process that hibernates. Such a process has no turn to finish, but its extensions clean up. */
   hibernateGraceMs: 10_000,
+  /** True while the swarm stops; see invariant 16 of the machine. */
+  isStopping: false,
 };
 
 export type SupervisionPolicy = Readonly<typeof defaultSupervisionPolicy>;

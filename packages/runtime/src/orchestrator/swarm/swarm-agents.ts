@@ -91,6 +91,7 @@ export class SwarmAgents {
   readonly #calls: AgentCalls;
   readonly held: HeldInstances;
   readonly #unread: UnreadInboxes;
+  readonly #lastTurns = Promise.withResolvers<void>();
 
   constructor(private readonly deps: SwarmDeps) {
     const { currentPlan, clock, ids, store, telemetry, cluster } = deps;
@@ -280,9 +281,15 @@ export class SwarmAgents {
     await this.#unread.tryAgain(address);
   }
 
+  /** Resolves when the swarm is being drained and no turn begins any more, except those that a running turn waits for. */
+  get lastTurnsBegun(): Promise<void> {
+    return this.#lastTurns.promise;
+  }
+
   /** Ends all instances; see `drainInstances`. Nothing more is accepted, and callers get no answers afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
+    void this.instances.beginNothing().then(() => this.#lastTurns.resolve());
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
     await drainInstances(this.instances, this.deps.clock, callersOf, graceMs, hurry);
     this.#calls.close();

@@ -20,6 +20,7 @@ const policy: SupervisionPolicy = {
   startTimeoutMs: 10_000,
   startAttempts: 2,
   hibernateGraceMs: 1_000,
+  isStopping: false,
 };
 
 const spent = { stepCount: 1, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
@@ -290,9 +291,10 @@ class Swarm {
         expect(instance.process?.ahead).toBeUndefined();
         if (instance.process) instance.process.ahead = { event: action.event, isCancelled: false };
         return;
+      case 'turn.back':
       case 'turn.steer':
-        // No event of this world is for a running turn.
-        throw new Error('an event was handed to a running turn');
+        // This swarm never stops, and no event of it is for a running turn.
+        throw new Error(`${action.type} was not expected`);
       case 'turn.started':
         this.begunAhead++;
         expect(instance.process?.turn?.event.id).toBe(action.event.id);
