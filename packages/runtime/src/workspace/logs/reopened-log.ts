@@ -1,10 +1,11 @@
 /** The files of a log, opened on demand and reopened after a failure. */
 import { dirname } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
-import { makeFolders } from '../layout/make-folders.ts';
+import { makeFoldersBelow } from '../layout/make-folders.ts';
 import type { RotationLimits } from '../limits.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
+/** Never makes `root` itself, which may have been taken away. */
 export class ReopenedLog {
   #log: RotatingLog | undefined;
 
@@ -33,7 +34,7 @@ export class ReopenedLog {
   }
 
   async #open(): Promise<RotatingLog> {
-    await makeFolders(this.fs, this.root, dirname(this.path));
+    await makeFoldersBelow(this.fs, this.root, dirname(this.path));
     const log = await RotatingLog.open(this.fs, this.path, this.limits);
     await log.current.endLine(this.fs);
     return log;

@@ -1,11 +1,21 @@
 import { afterAll, expect, test } from 'bun:test';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { makeFolders } from '../layout/make-folders.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import type { StoreWarning } from '../store-ports.ts';
@@ -16,6 +26,17 @@ const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-log-'));
 afterAll(() => rmSync(stateRoot, { recursive: true }));
 const simulated = { stateRoot: '/state', workspaceId: 'w' };
 const path = '/state/workspaces/w/logs/swarm.jsonl';
+
+function workspaceOf(workspaceId: string) {
+  mkdirSync(join(stateRoot, 'workspaces', workspaceId), { recursive: true });
+  return { stateRoot, workspaceId };
+}
+
+async function diskWithWorkspace(): Promise<SimulatedDisk> {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, '/state', '/state/workspaces/w');
+  return disk;
+}
 
 const line = (message: string, more: Partial<LogLine> = {}): LogLine => ({
   time: '2026-01-02T03:04:05.678Z',
@@ -29,7 +50,7 @@ const messages = (lines: readonly LogLine[]) => lines.map(({ message }) => messa
 const everything = { last: Number.POSITIVE_INFINITY };
 
 test('keeps lines in order across restarts, and finds the last matching ones', async () => {
-  const place = { stateRoot, workspaceId: 'w' };
+  const place = workspaceOf('w');
   for (const life of [1, 2]) {
     const log = new SwarmLog(place);
     for (let index = 0; index < 4; index += 1) {
@@ -53,7 +74,7 @@ test('keeps lines in order across restarts, and finds the last matching ones', a
 });
 
 test('finds lines of the orchestrator and of connections, which name no agent', async () => {
-  const place = { stateRoot, workspaceId: 'nobody' };
+  const place = workspaceOf('nobody');
   const log = new SwarmLog(place);
   const { agent: _, instance: __, ...own } = line('started');
   log.write(own);
@@ -64,7 +85,7 @@ test('finds lines of the orchestrator and of connections, which name no agent', 
 });
 
 test('skips half a line that a crash left, and keeps the next line intact', async () => {
-  const place = { stateRoot, workspaceId: 'torn' };
+  const place = workspaceOf('torn');
   const first = new SwarmLog(place);
   first.write(line('a'));
   await first.close();
@@ -75,8 +96,27 @@ test('skips half a line that a crash left, and keeps the next line intact', asyn
   expect(messages(await readSwarmLog(place, everything))).toEqual(['a', 'b']);
 });
 
+test.each([
+  ['before its first line', () => undefined],
+  ['after a failed write', (log: SwarmLog) => log.write(line('early', { data: 'x'.repeat(1_000) }))],
+])('T-16 does not bring back a workspace that was deleted %s', async (_, begin) => {
+  const place = workspaceOf('gone');
+  const warnings: StoreWarning[] = [];
+  // The second line starts another file, whose folder is gone.
+  const limits = { ...defaultSwarmLogLimits, files: { bytes: 500, files: 3 } };
+  const log = new SwarmLog({ ...place, warn: (warning) => warnings.push(warning) }, limits);
+  begin(log);
+  await Bun.sleep(1);
+  rmSync(join(stateRoot, 'workspaces/gone'), { recursive: true });
+  log.write(line('late'));
+  await Bun.sleep(1);
+  await log.close();
+  expect(existsSync(join(stateRoot, 'workspaces/gone'))).toBe(false);
+  expect(warnings).toHaveLength(1);
+});
+
 test('shows lines of a later version, with all their fields, though a level or a place is unknown here', async () => {
-  const place = { stateRoot, workspaceId: 'later' };
+  const place = workspaceOf('later');
   const log = new SwarmLog(place);
   log.write(line('known', { place: { file: 'a.ts', line: 1, column: 2 } }));
   await log.close();
@@ -99,7 +139,7 @@ test('shows lines of a later version, with all their fields, though a level or a
 });
 
 test('files are bounded in size and number, the oldest are deleted, and reading spans the rest', async () => {
-  const place = { stateRoot, workspaceId: 'rotated' };
+  const place = workspaceOf('rotated');
   const log = new SwarmLog(place, { ...defaultSwarmLogLimits, files: { bytes: 10_000, files: 3 } });
   for (let index = 0; index < 1000; index += 1) {
     log.write(line(`${index}`));
@@ -118,7 +158,7 @@ test('files are bounded in size and number, the oldest are deleted, and reading 
 test.each(['stat', 'read', 'list'] as const)(
   'a reader during a rotation sees no gap and no line twice: before each %s',
   async (operation) => {
-    const disk = SimulatedDisk.empty();
+    const disk = await diskWithWorkspace();
     const log = new SwarmLog({ ...simulated, fs: disk }, { files: { bytes: 2000, files: 1000 }, waiting: 1e6 });
     let written = 0;
     const newest = async () => (await readSwarmLog({ ...simulated, fs: disk }, { last: 1 }))[0]?.message;
@@ -148,7 +188,7 @@ test.each(['stat', 'read', 'list'] as const)(
 );
 
 test('while the disk hangs, lines wait up to the limit; the others are dropped, and a line says how many', async () => {
-  const disk = SimulatedDisk.empty();
+  const disk = await diskWithWorkspace();
   let goOn = () => {};
   const hanging = new Promise<void>((resolve) => (goOn = resolve));
   const calm = failingFs(disk, () => undefined);
@@ -175,7 +215,7 @@ test('while the disk hangs, lines wait up to the limit; the others are dropped, 
 });
 
 test('a failed disk is tried again after a pause, lost lines are counted, and one warning is given', async () => {
-  const disk = SimulatedDisk.empty();
+  const disk = await diskWithWorkspace();
   const clock = manualClock();
   const warnings: StoreWarning[] = [];
   let isFailing = true;
@@ -203,7 +243,7 @@ test('a failed disk is tried again after a pause, lost lines are counted, and on
 });
 
 test('closing skips the pause and tries once more', async () => {
-  const disk = SimulatedDisk.empty();
+  const disk = await diskWithWorkspace();
   const clock = manualClock();
   let isFailing = true;
   const fs = failingFs(disk, (operation) => {
@@ -220,7 +260,7 @@ test('closing skips the pause and tries once more', async () => {
 });
 
 test('never throws: unwritable lines are dropped, long ones cut, and lines after the end ignored', async () => {
-  const disk = SimulatedDisk.empty();
+  const disk = await diskWithWorkspace();
   const log = new SwarmLog({ ...simulated, fs: disk });
   const circular: unknown[] = [];
   circular.push(circular);
@@ -246,7 +286,7 @@ test('never throws: unwritable lines are dropped, long ones cut, and lines after
 test('closes although the disk hangs for good', async () => {
   const clock = manualClock();
   const hang = () => new Promise<never>(() => {});
-  const fs: Fs = { ...failingFs(SimulatedDisk.empty(), () => undefined), openFile: hang };
+  const fs: Fs = { ...failingFs(await diskWithWorkspace(), () => undefined), openFile: hang };
   const log = new SwarmLog({ ...simulated, fs, clock });
   log.write(line('a'));
   const closing = log.close();
@@ -256,7 +296,7 @@ test('closes although the disk hangs for good', async () => {
 });
 
 test('a flood of lines does not block the event loop', async () => {
-  const disk = SimulatedDisk.empty();
+  const disk = await diskWithWorkspace();
   const log = new SwarmLog({ ...simulated, fs: disk, clock: systemClock }, { ...defaultSwarmLogLimits, waiting: 1e7 });
   for (let index = 0; index < 5000; index += 1) log.write(line('x'.repeat(100)));
   const sizes = new Set<number>();

@@ -22,7 +22,6 @@ export class SwarmLog extends LogBuffer {
   constructor(place: StorePlace, limits: typeof defaultSwarmLogLimits = defaultSwarmLogLimits) {
     const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, warn } = place;
     const workspace = workspaceFolder(stateRoot, workspaceId);
-    // The folder of the workspace is not made again after it was taken away.
     super(new ReopenedLog(fs, workspace, swarmLogPath(workspace), limits.files), {
       clock,
       waiting: limits.waiting,
