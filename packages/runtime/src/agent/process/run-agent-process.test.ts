@@ -45,6 +45,9 @@ afterAll(() => rmSync(root, { recursive: true }));
 type Kind = FromAgent['type'];
 type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
 
+/** Resolves when the processes that have exited have released their conversations. */
+let locksReleased: Promise<unknown> = Promise.resolve();
+
 interface Options {
   readonly limits?: Partial<ChannelLimits>;
   /** Wraps the journal that the process uses. */
@@ -81,6 +84,8 @@ function launch({
     clock,
     moveTo: (folder) => void folders.push(folder),
     async openStore(location, warn) {
+      // The lock of a process that has exited is free. Here, the closing takes a moment.
+      await locksReleased;
       const journal = wrap(await durableStore({ ...location, warn }));
       opened.push(journal);
       return agentStoreOf(journal, memoryBlobs());
@@ -94,7 +99,8 @@ function launch({
       exits.push(code);
       // A process that has ended sends nothing more.
       child.close();
-      for (const journal of opened.splice(0)) void journal.close();
+      const closed = opened.splice(0).map((journal) => journal.close());
+      locksReleased = Promise.all([locksReleased, ...closed]);
     },
   };
   const said: FromAgent[] = [];
