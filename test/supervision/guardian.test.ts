@@ -1,5 +1,6 @@
 // Tests that no process survives its orchestrator, however the orchestrator ends.
 import { describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killTagged } from '../../packages/runtime/src/orchestrator/guardian/kill-tagged.ts';
 import {
@@ -13,6 +14,7 @@ import {
   TEST_MS,
   until,
   waitUntilGone,
+  workspace,
 } from './kit.ts';
 
 /** The time within which every process must have ended. */
@@ -89,7 +91,7 @@ describe('a killed orchestrator', () => {
   );
 
   test(
-    'together with its guardian leaves programs behind, which the next start ends',
+    'together with its guardian leaves programs behind, which the next start ends, also with a damaged orchestrator.json',
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
@@ -99,9 +101,12 @@ describe('a killed orchestrator', () => {
       await doomed.kill();
       // The programs of the blocked agent are left. The other agent may have had time to end its own programs.
       expect(programsOf(doomed.runTag).length).toBeGreaterThanOrEqual(PROGRAMS / 2);
+      const record = join(folder.path, 'workspaces', workspace, 'orchestrator.json');
+      writeFileSync(record, readFileSync(record, 'utf8').replace(doomed.runTag, doomed.runTag.replace(/.$/, 'g')));
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('other')] });
       expect(findTagged(doomed.runTag)).toEqual([]);
       expect(swarm.told('run.left_over')).toHaveLength(1);
+      expect(swarm.told('run.unknown')).toHaveLength(1);
       // The accepted inputs are still stored, in case an agent of that name is declared again.
       const waiting = new Set(swarm.told('agent.undeclared').map(({ instance }) => instance));
       expect(waiting).toEqual(new Set(['blocked', 'waiting']));

@@ -145,7 +145,7 @@ async function start(given: Starting): Promise<Swarm> {
 
   const { placement, leftOver } = await takeWorkspace(given, { swarm: name, runTag, controlSocket });
   const log = openLog(given);
-  if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
+  reportLeftovers(leftOver, log);
   reportRecoveries(given.recoveries ?? [], (...line) => log.report(...line));
 
   // A node reads its plan after it has joined.
@@ -251,17 +251,23 @@ async function start(given: Starting): Promise<Swarm> {
   return handle;
 }
 
-/**
- * Takes the workspace and ends remaining processes of earlier runs. In the result, `leftOver` is the number of ended
- * processes.
- */
+/** Takes the workspace and ends remaining processes of earlier runs. */
 async function takeWorkspace(
   { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
   run: SwarmRun,
-): Promise<{ readonly placement: FilePlacement; readonly leftOver: number }> {
+): Promise<{ readonly placement: FilePlacement; readonly leftOver: Leftovers }> {
   const placement = await joinFiles({ stateRoot, workspaceId, clock, ...(flock ? {} : { flock }) }, run);
   endings.defer(() => placement.leave());
   return { placement, leftOver: await endLeftovers(placement.broken, clock) };
+}
+
+type Leftovers = Awaited<ReturnType<typeof endLeftovers>>;
+
+function reportLeftovers({ ended, unknown }: Leftovers, log: StartLog): void {
+  if (ended > 0) log.report('warn', 'run.left_over', `Ended ${ended} processes of an earlier run.`);
+  if (unknown === 0) return;
+  const message = `orchestrator.json is damaged: it does not say how to find the processes of ${unknown} earlier runs. If \`ps\` shows any, end them.`;
+  log.report('warn', 'run.unknown', message);
 }
 
 /** Opens the bundle of a node; absent for a swarm on files, or one that was not started from a bundle. */

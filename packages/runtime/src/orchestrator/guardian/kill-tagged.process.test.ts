@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { killGroups } from './kill-groups.ts';
-import { killTagged } from './kill-tagged.ts';
+import { endLeftovers, killTagged } from './kill-tagged.ts';
 import { tagEntry, newTag, type ProcessTag } from './process-tag.ts';
 import { readProcesses } from './read-processes.ts';
 
@@ -139,6 +139,17 @@ describe('killing by tag', () => {
     const startedAt = performance.now();
     expect(await killTagged(newTag('GOONDAN_RUN'), 60)).toEqual({ ended: [], left: [] });
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60);
+  });
+
+  test('of earlier runs leaves those with a damaged tag alone, and ends the others', async () => {
+    const tag = newTag('GOONDAN_RUN');
+    const damaged: ProcessTag = `GOONDAN_RUN=g${crypto.randomUUID().slice(1)}`;
+    run(tag, 'exec sleep 1000');
+    const other = run(tag, 'exec sleep 1000', tagEntry(damaged));
+    await untilTagged(tag, ['sleep']);
+    const runs = [{ runTag: damaged }, { runTag: '' }, { runTag: tag }];
+    expect(await endLeftovers(runs, systemClock)).toEqual({ ended: 1, unknown: 2 });
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
   });
 
   test('rejects a tag of another format', async () => {

@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { chooseVictims } from './choose-victims.ts';
-import { checkTag } from './process-tag.ts';
+import { checkTag, isTag } from './process-tag.ts';
 import { canReadProcesses, findTags, type ProcessEntry, readProcesses } from './read-processes.ts';
 
 /** The time after which it gives up on processes that do not die, such as one that waits for a broken disk. */
@@ -43,11 +43,18 @@ export async function killTagged(tag: string, quietMs = 0, clock: Clock = system
   }
 }
 
-/** Ends the processes of earlier runs whose guardian was killed as well. Returns the number of processes. */
-export async function endLeftovers(runs: readonly { readonly runTag: string }[], clock: Clock): Promise<number> {
-  if (!canReadProcesses()) return 0;
-  const reports = await Promise.all(runs.map(({ runTag }) => killTagged(runTag, LEFTOVERS_QUIET_MS, clock)));
-  return reports.reduce((sum, { ended }) => sum + ended.length, 0);
+/**
+ * Ends the processes of earlier runs whose guardian was killed as well. A run whose tag is damaged (`unknown`) is left
+ * alone, because another program might have such a tag.
+ */
+export async function endLeftovers(
+  runs: readonly { readonly runTag: string }[],
+  clock: Clock,
+): Promise<{ readonly ended: number; readonly unknown: number }> {
+  if (!canReadProcesses()) return { ended: 0, unknown: 0 };
+  const tags = runs.map(({ runTag }) => runTag).filter(isTag);
+  const reports = await Promise.all(tags.map((tag) => killTagged(tag, LEFTOVERS_QUIET_MS, clock)));
+  return { ended: reports.reduce((sum, { ended }) => sum + ended.length, 0), unknown: runs.length - tags.length };
 }
 
 const LEFTOVERS_QUIET_MS = 30;

@@ -22,11 +22,15 @@ export function newTag(variable: typeof RUN_VARIABLE | typeof CHILD_VARIABLE): P
  * have it by chance.
  */
 export function checkTag(tag: string): ProcessTag {
-  if (ourTag.test(tag)) return tag as ProcessTag;
+  if (isTag(tag)) return tag;
   throw new TypeError(`"${tag}" is not a tag of a run, so nothing can be known by it.`);
 }
 
 const ourTag = /^GOONDAN_(?:RUN|CHILD)=[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+export function isTag(tag: string): tag is ProcessTag {
+  return ourTag.test(tag);
+}
 
 /** Returns the tag as an entry of an environment. */
 export function tagEntry(tag: ProcessTag): Record<string, string> {
@@ -38,11 +42,7 @@ export function tagEntry(tag: ProcessTag): Record<string, string> {
 export function tagsOf(environment: Uint8Array): ProcessTag[] {
   const bytes = Buffer.from(environment.buffer, environment.byteOffset, environment.byteLength);
   if (!bytes.includes(PREFIX)) return [];
-  // Safe: `ourTag` checks the format.
-  return bytes
-    .toString('latin1')
-    .split('\0')
-    .filter((entry) => ourTag.test(entry)) as ProcessTag[];
+  return bytes.toString('latin1').split('\0').filter(isTag);
 }
 
 const PREFIX = 'GOONDAN_';

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { samples } from '../../../../../test/samples.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { Processes } from '../../ports/processes.ts';
@@ -140,6 +140,27 @@ test('an interrupted run is reported to every later owner until one ends properl
   expect(fourth.broken).toEqual([]);
   for (let pid = 5; pid < 30; pid += 1) expect((await own(pid)).broken[0]?.pid).toBe(pid - 1);
   expect((await own(30)).broken.map(({ pid }) => pid)).toEqual([29, 28, 27, 26, 25, 24, 23, 22, 21]);
+});
+
+test('an interrupted run is reported to the next owner, whichever byte of orchestrator.json is damaged', async () => {
+  const place = newPlace();
+  const runTag = 'GOONDAN_RUN=d29f6a2c-7b1e-4a39-9f44-0c5b3e8d1a70';
+  await ownWorkspace({ ...place, processes: only(1), flock: false }, { swarm: 'shop', runTag: 'an earlier one' });
+  await ownWorkspace({ ...place, processes: only(2) }, { swarm: 'shop', runTag });
+  const [record, lock] = [readFileSync(fileOf(place)), readFileSync(lockOf(place))];
+  for (const mask of [1, 128])
+    for (let at = 0; at < record.length; at += 1) {
+      // A copy, because the first owner, which is in fact this process, would keep the lock.
+      const next = newPlace();
+      mkdirSync(dirname(fileOf(next)), { recursive: true });
+      const damaged = Buffer.from(record);
+      damaged.writeUInt8(damaged.readUInt8(at) ^ mask, at);
+      writeFileSync(fileOf(next), damaged);
+      writeFileSync(lockOf(next), lock);
+      const owner = await ownWorkspace({ ...next, processes: only(77) }, { swarm: 'shop', runTag: 'next' });
+      expect(owner.broken.map((each) => each.runTag)).toContain(runTag);
+      await owner.release();
+    }
 });
 
 test('an owner of a newer version also rejects a second one, and cannot be read', async () => {

@@ -11,7 +11,7 @@
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
-import { type Check, type FieldsOf, number, object, text } from '../../ipc/check/shape.ts';
+import { type Check, type FieldsOf, listOf, number, object, optional, text } from '../../ipc/check/shape.ts';
 import { sleep, systemClock } from '../../ports/clock.ts';
 import { type Flock, systemFlock } from '../../ports/flock.ts';
 import { systemFs } from '../../ports/fs.ts';
@@ -107,13 +107,14 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
   }
 
   /**
-   * Returns the runs that ended without a release. If `orchestrator.json` was removed or damaged, the last run is read
-   * from `workspace.lock`.
+   * Returns the runs that ended without a release. `workspace.lock` names the last one, too, in case
+   * `orchestrator.json` was removed or damaged.
    */
   function brokenOf(before: LockOwner | undefined): readonly BrokenRun[] {
-    if (before !== undefined) return brokenRuns(before);
+    const runs = brokenRuns(before);
     const last = decodeHolder(held.before);
-    return last === undefined ? [] : [{ pid: last.pid, runTag: last.runTag }];
+    if (last === undefined || runs.some(({ runTag }) => runTag === last.runTag)) return runs;
+    return [{ pid: last.pid, runTag: last.runTag }, ...runs];
   }
 }
 
@@ -195,10 +196,21 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
   return { ...record, broken: broken.map(({ pid, runTag }) => ({ pid, runTag })) };
 }
 
-/** Reads the record of an owner. Returns `undefined` for a record of a newer version. */
+/** Reads the record of an owner. Returns `undefined` for a damaged record, and for one of a newer version. */
 export function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
-  if (!about || typeof about !== 'object' || !('formatVersion' in about)) return undefined;
-  if (about['formatVersion'] !== FORMAT_VERSION) return undefined;
-  // Safe: the lock file is replaced atomically, and only encodeRecord writes this version.
-  return about as unknown as OwnerRecord;
+  try {
+    const { formatVersion, ...record } = recordOf(about);
+    return formatVersion === FORMAT_VERSION ? { ...record, formatVersion } : undefined;
+  } catch {
+    return undefined;
+  }
 }
+
+const recordOf = object({
+  formatVersion: number,
+  swarm: text,
+  runTag: text,
+  controlSocket: optional(text),
+  startedAt: text,
+  broken: listOf(object({ pid: number, runTag: text } satisfies FieldsOf<BrokenRun>)),
+});
