@@ -24,6 +24,8 @@ export type LossyKind = keyof ReturnType<typeof droppedCounts>;
 export interface Codec<Out, In> {
   encode(message: Out): string;
   decode(frame: string): In;
+  /** Like `decode`, for a frame that is parsed already. */
+  check(value: unknown): In;
   /** Returns `undefined` for a message that must never be dropped. */
   lossyKindOf(message: Out): LossyKind | undefined;
   /** Makes the message with the counts of dropped messages; undefined if this direction never drops any. */
@@ -71,12 +73,11 @@ export const keeperLanguage: Language<ToKeeper, FromKeeper> = {
 };
 
 function codecOf<Out extends { readonly type: string }, In>(checkOut: Check<Out>, checkIn: Check<In>) {
+  const check = (value: unknown): In => checked(checkIn, value, typeOf(value));
   return {
     encode: (message: Out): string => JSON.stringify(checked(checkOut, message, message.type)),
-    decode: (frame: string): In => {
-      const value = parse(frame);
-      return checked(checkIn, value, typeOf(value));
-    },
+    decode: (frame: string): In => check(parseFrame(frame)),
+    check,
   };
 }
 
@@ -84,7 +85,7 @@ export function lossyKindOf({ type }: { readonly type: string }): LossyKind | un
   return type === 'delta' || type === 'log' || type === 'runtime.event' ? type : undefined;
 }
 
-function parse(frame: string): unknown {
+export function parseFrame(frame: string): unknown {
   try {
     return JSON.parse(frame);
   } catch (error) {
@@ -92,7 +93,7 @@ function parse(frame: string): unknown {
   }
 }
 
-function checked<Value>(check: Check<Value>, value: unknown, type: string): Value {
+export function checked<Value>(check: Check<Value>, value: unknown, type: string): Value {
   try {
     return check(value);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { memoryFrameFiles } from '../testing/memory-frame-files.ts';
 import { Channel } from './channel/channel.ts';
 import { agentLanguage } from './codec.ts';
@@ -7,6 +8,7 @@ import { SeatChannel } from './seat-channel.ts';
 import { PROCESS_SEAT, seatedLanguage } from './seated-language.ts';
 
 const { parent, child } = seatedLanguage(agentLanguage);
+const error = { code: 'E_UNEXPECTED', message: 'x'.repeat(100) } as const;
 
 describe('frames of a shared process', () => {
   test('carry the message and its seat in both directions, and the end of a seat', () => {
@@ -23,8 +25,22 @@ describe('frames of a shared process', () => {
     expect(child.decode(parent.encode(frame))).toEqual(frame);
   });
 
-  test.each(['{}', '{"seat":1}', '{"seat":"1","exit":0}', '{"type":"ping","n":1}', '{"seat":1,"exit":0}x', ''])(
-    'are rejected without a seat: %s',
+  test('arrive by file in both directions, whatever ends the file', async () => {
+    const [top, bottom] = connectInMemory({ parent, child }, { limits: { longestFrame: 100 } });
+    const [down, up] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+    bottom.onMessage(down.resolve);
+    bottom.onRefused(down.reject);
+    top.onMessage(up.resolve);
+    top.onRefused(up.reject);
+    const cancel = { seat: 7, message: { type: 'cancel', eventId: 'e', reason: 'x'.repeat(100) } } as const;
+    const lost = { seat: 7, message: { type: 'change.failed', change: 1, error } } as const;
+    await Promise.all([top.send(cancel), bottom.send(lost)]);
+    expect([await down.promise, await up.promise]).toEqual([cancel, lost]);
+    expect(child.decode(`${parent.encode(cancel)}\n`)).toEqual(cancel);
+  });
+
+  test.each(['{}', '{"seat":1}', '{"seat":"1","exit":0}', '{"type":"ping","n":1}', '{"seat":1,"exit":0}x', '', '[]'])(
+    'are rejected without a seat, a message or an exit: %s',
     (text) => {
       expect(() => parent.decode(text)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
     },

@@ -3,8 +3,8 @@
  * orchestrator gives it, and that no other conversation of the process ever has. Each frame names its seat. The
  * messages themselves are those of the language of a process with one conversation, encoded and checked by its codec.
  */
-import { GoondanError } from '@goondan/types';
-import type { Codec, Language } from './codec.ts';
+import { count, object, optional } from './check/shape.ts';
+import { checked, type Codec, type Language, parseFrame } from './codec.ts';
 
 /** The argument that makes an agent process a shared one. */
 export const SHARED = 'shared';
@@ -21,18 +21,17 @@ export function seatedLanguage<Down, Up>({ parent, child }: Language<Down, Up>):
 }
 
 function seatedCodec<Out, In>(codec: Codec<Out, In>): Codec<Seated<Out>, Seated<In>> {
+  const check = (value: unknown): Seated<In> => {
+    const { seat, exit, message } = checked(seatedFields, value, SHARED);
+    return exit === undefined ? { seat, message: codec.check(message) } : { seat, exit };
+  };
   return {
     encode: (frame) => {
       if ('exit' in frame) return `{"seat":${frame.seat},"exit":${frame.exit}}`;
       return `{"seat":${frame.seat},"message":${codec.encode(frame.message)}}`;
     },
-    decode: (frame) => {
-      const [, seat, field, exit] = head.exec(frame) ?? [];
-      if (seat === undefined) throw new GoondanError('E_IPC_FRAME', 'A frame of a shared process names no seat.');
-      if (exit !== undefined) return { seat: Number(seat), exit: Number(exit) };
-      const start = `{"seat":${seat},`.length + (field?.length ?? 0);
-      return { seat: Number(seat), message: codec.decode(frame.slice(start, -1)) };
-    },
+    decode: (frame) => check(parseFrame(frame)),
+    check,
     lossyKindOf: (frame) => ('exit' in frame ? undefined : codec.lossyKindOf(frame.message)),
     dropped: (counts) => {
       const message = codec.dropped(counts);
@@ -41,5 +40,9 @@ function seatedCodec<Out, In>(codec: Codec<Out, In>): Codec<Seated<Out>, Seated<
   };
 }
 
-/** The beginning of a frame. An exit is the whole frame. */
-const head = /^\{"seat":(\d{1,15}),("message":|"exit":(\d{1,3})\}$)/;
+const seatedFields = object({
+  seat: count,
+  exit: optional(count),
+  /** Checked by the codec of the message. */
+  message: optional((message) => message),
+});

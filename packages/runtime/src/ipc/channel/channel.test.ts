@@ -103,6 +103,22 @@ describe('a channel', () => {
     expect(await codeOf(parent.send({ type: 'start', plan: { text: 'x'.repeat(1_000) } }))).toBe('E_IPC_SIZE');
   });
 
+  test('sends a long message by file, which has the same frame as the wire would have', async () => {
+    const files = memoryFrameFiles();
+    const stored: string[] = [];
+    const store = (message: Uint8Array) => {
+      stored.push(Buffer.from(message).toString());
+      return files.store(message);
+    };
+    const [parent, child] = pair({ limits: { longestFrame: 100 }, files: { ...files, store } });
+    const down = listen(child);
+    const message: ToAgent = { type: 'cancel', eventId: 'e', reason: 'x'.repeat(100) };
+    await parent.send(message);
+    await down.until(1);
+    expect(down.messages).toEqual([message]);
+    expect(stored).toEqual([agentLanguage.parent.encode(message)]);
+  });
+
   test('waits for the other side, up to a limit', async () => {
     const [parent, child] = pair({ room: 100, limits: { mostWaiting: 10 } });
     const sent = Array.from({ length: 20 }, (_, n) => codeOf(parent.send({ type: 'ping', n })));

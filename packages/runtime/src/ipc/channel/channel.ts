@@ -102,7 +102,9 @@ export class Channel<Out, In> {
     if (line.length > longestFile) throw tooLong(line.length, longestFile);
     this.queue.checkRoom(line.length);
     if (line.length <= longestFrame) return this.queue.push(line, line.length, undefined);
-    return this.queue.push(toLine(JSON.stringify({ file: this.files.store(line) })), line.length, undefined);
+    // The file has the frame alone, as it comes out of the splitter: the line break belongs to the wire.
+    const file = this.files.store(line.subarray(0, -1));
+    return this.queue.push(toLine(JSON.stringify({ file })), line.length, undefined);
   }
 
   /** Adds a listener. Reading starts with the first listener. Returns a function that removes the listener. */
