@@ -67,7 +67,7 @@ const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes
   ['throw-text, throw-null, throw-trap', 'turn.failed', failsItsTurn],
   // A flood of standard error goes the same way as one of standard output.
   ...(sampleStep === 1 ? [[`flood-stderr:${flood}`, 'process.stderr', doesNoHarm] as const] : []),
-  ['speak-too-long', 'frame.refused', doesNoHarm],
+  ['speak-too-long', 'frame.refused', endsItsProcess],
 ];
 
 /** Misdeeds whose outcome depends on a race between the misdeed and the end of the turn. */

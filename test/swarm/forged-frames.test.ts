@@ -120,7 +120,6 @@ describe('a forged call', () => {
       forgeCall(addressOf('../../victim')),
       forgeCall(addressOf('__proto__')),
       forgeCall(addressOf('victim', 'x'.repeat(1_025))),
-      forgeCall(addressOf('victim', '')),
     ];
     await running.say('forger', 'hello', { metadata: { forged } });
     await expectUnharmed(running, ['forger']);
@@ -213,86 +212,28 @@ describe('log lines and events', () => {
   });
 });
 
-/** Invalid messages of an agent, each with the code of its refusal. */
-const garbage: readonly (readonly [string, string])[] = [
-  ['', 'E_IPC_FRAME'],
-  ['hello', 'E_IPC_FRAME'],
-  ['{"type":"call"', 'E_IPC_FRAME'],
-  ['null', 'E_IPC_FRAME'],
-  ['[]', 'E_IPC_FRAME'],
-  ['{}', 'E_IPC_FRAME'],
-  ['{"type":"__proto__"}', 'E_IPC_FRAME'],
-  ['{"type":"start","plan":{}}', 'E_IPC_FRAME'],
-  ['{"type":"turn.done","eventId":"x"}', 'E_IPC_FRAME'],
-  ['{"type":"pong","n":-1}', 'E_IPC_FRAME'],
-  ['{"type":"pong","n":"1"}', 'E_IPC_FRAME'],
-  [`{"type":"agents.list","callId":"${'x'.repeat(100_000)}"}`, 'E_IPC_FRAME'],
-  ['['.repeat(200_000), 'E_IPC_FRAME'],
-  [`{"type":"runtime.event","name":"x","payload":{"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`, 'E_IPC_FRAME'],
-  ['\u0000\u00ff\u00fe\u0080', 'E_IPC_FRAME'],
-  ['{"file":"../../etc/passwd"}', 'E_IPC_FRAME'],
-  ['{"file":"/etc/passwd"}', 'E_IPC_FRAME'],
-  ['{"file":"00000000-0000-0000-0000-000000000000.json"}', 'E_IPC_FRAME'],
-  ['x'.repeat(1_500_000), 'E_IPC_SIZE'],
-];
-
-describe('garbage', () => {
-  test('is refused frame by frame, each with a code in the log, and the swarm continues', async () => {
-    const running = shared();
-    const since = running.logs.length;
-    const working = running.run('victim', [{ hold: 'gate of garbage' }]);
-    for (const [line] of garbage) {
-      expect(await running.say('forger', 'hello', { metadata: { forged: [line] } })).toBe('forger heard: hello');
-    }
-    expect(logged(running, 'frame.refused', since).map((message) => message.slice(0, message.indexOf(':')))).toEqual(
-      garbage.map(([, code]) => code),
-    );
-    running.release('gate of garbage');
-    expect(await working).toEqual([{ isAborted: false }]);
-    await expectUnharmed(running, ['a', 'forger', 'victim']);
+test('a frame that nobody can read ends the process that sent it, and after three times the event becomes a dead letter', async () => {
+  // The first process is a shared one. After its end, the conversation has processes of its own.
+  const agents = [{ ...forger, isolation: 'agent' } as const, victim];
+  await using running = await startTestSwarm({ agents, policy: { restart: { quickCrashes: 100 } } });
+  const working = running.run('victim', [{ hold: 'gate' }]);
+  const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
+  const bait = join(running.folder, 'work', 'bait.json');
+  writeFileSync(bait, JSON.stringify({ type: 'log', line }));
+  // The path is relative to <folder>/state/workspaces/test/run/<channel>.
+  const metadata = { forged: ['{"file":"../../../../../work/bait.json"}'] };
+  // The forger's turn does not end before its process exits.
+  const staying = errand('again', [{ hold: 'nothing' }]);
+  expect(await rejectionOf(running.say('forger', staying, { id: 'forged', metadata }))).toMatchObject({
+    message: expect.stringContaining('E_DEAD_LETTER'),
   });
-
-  test('a frame that names a file outside of its own folder is refused, and the file is neither read nor removed', async () => {
-    const running = shared();
-    const since = running.logs.length;
-    const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
-    const bait = join(running.folder, 'work', 'bait.json');
-    writeFileSync(bait, JSON.stringify({ type: 'log', line }));
-    // The path is relative to <folder>/state/workspaces/test/run/<channel>.
-    const forged = ['{"file":"../../../../../work/bait.json"}'];
-    expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.refused', since)).toEqual([
-      'E_IPC_FRAME: A frame names a file that no process of this swarm has written.',
-    ]);
-    expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
-    expect(existsSync(bait)).toBe(true);
-    await expectUnharmed(running, ['forger', 'victim']);
-  });
-
-  test('a line of 5 MB is skipped, and the next one is read', async () => {
-    const running = shared();
-    const since = running.logs.length;
-    expect(await running.say('forger', 'hello', { metadata: { fill: 5_000_000 } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.refused', since)).toEqual(['E_IPC_SIZE: A frame is longer than 1000000 bytes.']);
-    await expectUnharmed(running, ['forger', 'victim']);
-  });
-
-  test('without end: the channel is closed, the process is ended, and after three times the event becomes a dead letter', async () => {
-    await using running = await startTestSwarm({
-      agents: [forger, victim],
-      policy: { restart: { quickCrashes: 100 } },
-    });
-    const working = running.run('victim', [{ hold: 'gate' }]);
-    const metadata = { forged: Array(200).fill('garbage') };
-    // The forger's turn does not end before its process exits.
-    const staying = errand('again', [{ hold: 'nothing' }]);
-    expect(await rejectionOf(running.say('forger', staying, { id: 'flood', metadata }))).toMatchObject({
-      message: expect.stringContaining('E_DEAD_LETTER'),
-    });
-    expect((await running.swarm.deadLetters()).map(({ eventId }) => eventId)).toEqual(['flood']);
-    running.release('gate');
-    expect(await working).toEqual([{ isAborted: false }]);
-    expect(await running.say('forger', 'And now?')).toBe('forger heard: And now?');
-    await expectUnharmed(running, ['victim']);
-  });
+  expect((await running.swarm.deadLetters()).map(({ eventId }) => eventId)).toEqual(['forged']);
+  const problem = 'E_IPC_FRAME: A frame names a file that no process of this swarm has written.';
+  expect(logged(running, 'frame.refused')).toEqual(Array(3).fill(`${problem} The process that sent it is killed.`));
+  expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
+  expect(existsSync(bait)).toBe(true);
+  running.release('gate');
+  expect(await working).toEqual([{ isAborted: false }]);
+  expect(await running.say('forger', 'And now?')).toBe('forger heard: And now?');
+  await expectUnharmed(running, ['victim']);
 });

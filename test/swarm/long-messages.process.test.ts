@@ -1,6 +1,6 @@
 // Tests messages that are too long for a frame, between the orchestrator and a shared process. They go by file.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
@@ -12,6 +12,7 @@ import { makeTestDatabase } from '../../packages/postgres/src/testing/test-datab
 import { describe as describeWithPostgres } from '../../packages/postgres/src/testing/with-postgres.ts';
 import type { Swarm } from '../../packages/runtime/src/control/swarm.ts';
 import { startOrchestrator } from '../../packages/runtime/src/orchestrator/start-orchestrator.ts';
+import type { LogLine } from '../../packages/runtime/src/ports/log-line.ts';
 import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 
 setDefaultTimeout(30_000);
@@ -44,6 +45,7 @@ export function register({ pipeline }) {
 }
 `;
 
+const lines: LogLine[] = [];
 const ends = new AsyncDisposableStack();
 afterAll(() => ends.disposeAsync());
 
@@ -57,7 +59,8 @@ async function start(cluster?: NonNullable<Parameters<typeof startOrchestrator>[
   ends.defer(() => rmSync(stateRoot, { recursive: true, force: true }));
   const options = { environment: {}, workdir: bundle.folder };
   const { plan } = resolveSwarm(await loadBundle(bundle.folder, options), options);
-  const swarm = await startOrchestrator({ plan, stateRoot, workspaceId: 'node', ...(cluster && { cluster }) });
+  const onLog = (line: LogLine) => void lines.push(line);
+  const swarm = await startOrchestrator({ plan, stateRoot, workspaceId: 'node', onLog, ...(cluster && { cluster }) });
   ends.defer(() => swarm.stop({ graceMs: 0 }));
   return swarm;
 }
@@ -94,3 +97,24 @@ function testLongMessages(open: () => Promise<Swarm>): void {
     expect(await ask(what, 'again')).toBe('done');
   });
 }
+
+test('R-03 a frame that a shared process cannot read ends it, and the turn is tried again', async () => {
+  const swarm = await start();
+  const ask = async (instanceKey: string, input: string) =>
+    textOf((await swarm.ask({ instanceKey, input })).result.responseMessage);
+  expect(await ask('neighbour', 'hello')).toBe('done');
+  const before = new Set((await swarm.status()).instances.map(({ pid }) => pid));
+  const write = fs.writeFileSync;
+  // Damages the next frame that goes by file.
+  fs.writeFileSync = (...[path, , options]: Parameters<typeof write>) => {
+    fs.writeFileSync = write;
+    write(path, 'damaged', options);
+  };
+  lines.splice(0);
+  expect(await ask('hit', `read ${long}`)).toBe('done');
+  expect(fs.writeFileSync).toBe(write);
+  expect(await ask('neighbour', 'hello')).toBe('done');
+  expect(lines.filter(({ event }) => event === 'frame.refused')).toMatchObject([{ level: 'error', agent: 'clerk' }]);
+  expect((await swarm.status()).instances.filter(({ pid }) => before.has(pid))).toEqual([]);
+  expect(await swarm.deadLetters()).toEqual([]);
+});

@@ -33,6 +33,8 @@ export interface TestAgent {
   readonly extensions?: readonly string[];
   readonly description?: string;
   readonly mayAsk?: readonly string[];
+  /** The conversations of the agent share a process. */
+  readonly isolation?: 'agent';
 }
 
 export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
@@ -212,11 +214,12 @@ export async function until<Value>(
 
 const bundle = join(import.meta.dir, 'bundle');
 
-function declare({ name, extensions = [], description, mayAsk }: TestAgent, work: string): DeclaredAgent {
+function declare({ name, extensions = [], description, mayAsk, isolation }: TestAgent, work: string): DeclaredAgent {
   return {
     agentName: name,
     ...(description === undefined ? {} : { description }),
     ...(mayAsk === undefined ? {} : { mayAsk }),
+    ...(isolation === undefined ? {} : { isolation }),
     agentTools: true,
     workdir: work,
     models: { 'Model/scripted': { provider: 'scripted', model: 'test', options: { script: scriptOf(name) } } },

@@ -9,10 +9,9 @@ const CHANNEL = 3;
 
 export const register: ExtensionRegister = ({ pipeline }) => {
   pipeline.register('turn', (ctx) => {
-    const { forged, fill = 0 } = ctx.inputEvent.metadata ?? {};
+    const { forged } = ctx.inputEvent.metadata ?? {};
     // The cast is safe: a test of this folder wrote the lines.
     for (const line of (forged ?? []) as string[]) write(Buffer.from(`${line}\n`, 'latin1'));
-    if (Number(fill) > 0) write(Buffer.from(`${'x'.repeat(Number(fill))}\n`));
     return ctx.next();
   });
 };

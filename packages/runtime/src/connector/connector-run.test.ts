@@ -248,6 +248,16 @@ describe('a connector that fails', () => {
     expect(connector.error()).toEqual({ code: 'E_CONNECTOR_ENDED', message: 'Connector/chat failed: a text' });
   });
 
+  test('to read a frame of the orchestrator reports it and ends', async () => {
+    const connector = open(async () => undefined);
+    await connector.start();
+    await until(() => connector.types().includes('ready'));
+    connector.parent['wire'].write(Buffer.from('nonsense\n'));
+    await until(() => connector.types().includes('failed'));
+    expect(connector.exits).toEqual([1]);
+    expect(connector.error()?.message).toBe('Connector/chat failed: A frame is not JSON. (E_IPC_FRAME)');
+  });
+
   test('with a value that cannot be shown reports it and ends', async () => {
     class Hostile extends Error {
       override get message(): string {

@@ -199,10 +199,8 @@ describe('a misbehaving child', () => {
       for (let sent = 0; sent < 300 * 2 ** 20; ) {
         try { sent += writeSync(3, piece); } catch (error) { if (error.code !== 'EAGAIN') throw error; Bun.sleepSync(1); }
       }
-      for (let rest = Buffer.from('\\n{"type":"drained"}\\n'); rest.length > 0; ) {
-        try { rest = rest.subarray(writeSync(3, rest)); } catch { Bun.sleepSync(1); }
-      }`;
-    const { child, messages, refusals, until } = start(body, { bytesPerSecond: 1_000_000_000 });
+      `;
+    const { child, refusals, closed } = start(body, { bytesPerSecond: 1_000_000_000 });
     const before = memoryInUse();
     let highest = before;
     const over = new AbortController();
@@ -214,15 +212,13 @@ describe('a misbehaving child', () => {
         await Bun.sleep(5 * (performance.now() - startedAt));
       }
     })();
-    await until(1);
+    await closed;
+    await child.exited;
     over.abort();
     await watching;
-    expect(messages).toEqual([{ type: 'drained' }]);
     expect(refusals).toEqual(['E_IPC_SIZE']);
     // If the whole frame were kept in memory, this would be more than three hundred million bytes.
     expect(highest - before).toBeLessThan(150_000_000);
-    child.kill('SIGKILL');
-    await child.exited;
   }, 120_000);
 
   test('does not block the parent with a flood', async () => {
@@ -241,13 +237,13 @@ describe('a misbehaving child', () => {
     channel.close();
   });
 
-  test('is disconnected after too many malformed frames', async () => {
+  test('is disconnected after a malformed frame', async () => {
     const { child, refusals, closed } = start(`
       channel.onMessage(() => undefined);
       for (let n = 0; n < 1_000; n++) { try { writeSync(3, 'nonsense\\n'); } catch { break; } }
     `);
     await closed;
-    expect(refusals).toEqual(Array.from({ length: 100 }, () => 'E_IPC_FRAME'));
+    expect(refusals).toEqual(['E_IPC_FRAME']);
     expect(await child.exited).toBe(0);
   });
 });

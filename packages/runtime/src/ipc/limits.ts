@@ -3,7 +3,7 @@ const MEGABYTE = 1_000_000;
 /** The limits of a channel, and the effect of each. */
 export const channelLimits = {
   /**
-   * The size of a frame in bytes. A longer message is sent by file; a longer incoming frame is skipped with
+   * The size of a frame in bytes. A longer message is sent by file; a longer incoming frame is rejected with
    * `E_IPC_SIZE`.
    */
   longestFrame: MEGABYTE,
@@ -22,8 +22,6 @@ export const channelLimits = {
    */
   framesPerSecond: 40_000,
   bytesPerSecond: 64 * MEGABYTE,
-  /** The number of malformed frames. At the limit the channel closes, because the other side is not our runner. */
-  mostRefused: 100,
 };
 
 export type ChannelLimits = Readonly<typeof channelLimits>;

@@ -138,6 +138,13 @@ test('L-02 a keeper ends at once when the orchestrator has gone, without a clean
   expect([exitCode, typesOf(heard)]).toEqual([0, ['ready']]);
 });
 
+test('L-02 a keeper reports a frame that it cannot read, and ends', async () => {
+  const { exitCode, heard } = await run('export const keep = async () => () => undefined;', (message, _, parent) => {
+    if (message.type === 'ready') parent['wire'].write(Buffer.from('nonsense\n'));
+  });
+  expect([exitCode, heard.at(-1)]).toMatchObject([1, { type: 'failed', error: { code: 'E_IPC_FRAME' } }]);
+});
+
 test.each([
   ['hangs', `() => new Promise(() => undefined)`, ['ready', 'drained']],
   ['fails', `() => { throw new Error('no canary-4711'); }`, ['ready', 'log', 'drained']],

@@ -48,6 +48,7 @@ export class KeeperRun {
   /** Starts to handle messages. */
   begin(): void {
     this.#end.watch();
+    this.deps.channel.onRefused((error) => void this.fail(error));
     this.deps.channel.onMessage((message) => this.#hear(message));
   }
 

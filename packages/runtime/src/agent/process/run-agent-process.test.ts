@@ -1217,13 +1217,21 @@ describe('the end of a process', () => {
     ]);
   });
 
-  test('a malformed frame is logged and changes nothing', async () => {
+  test('a malformed frame is logged, and ends the process', async () => {
     const agent = await ready({ encode: (frame) => frame.replace('"n":1', '"n":"one"') });
     await agent.send({ type: 'ping', n: 1 });
-    await until(() => agent.lines().length > 0);
-    expect(agent.lines()[0]).toMatchObject({ event: 'frame.refused', data: { code: 'E_IPC_FRAME' } });
-    await agent.send({ type: 'ping', n: 2 });
-    expect(await agent.first('pong')).toEqual({ type: 'pong', n: 2 });
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(1);
+    expect(agent.lines()).toMatchObject([{ level: 'error', event: 'frame.refused', data: { code: 'E_IPC_FRAME' } }]);
+  });
+
+  test('a malformed frame during the start fails the start', async () => {
+    const agent = launch({ encode: (frame) => frame.replace('"n":1', '"n":"one"') });
+    void agent.send({ type: 'start', plan: plan() });
+    void agent.send({ type: 'ping', n: 1 });
+    expect(await agent.first('start.failed')).toMatchObject({ error: { code: 'E_IPC_FRAME' } });
+    await until(() => agent.exits.length > 0);
+    expect(agent.exits[0]).toBe(1);
   });
 });
 

@@ -86,7 +86,9 @@ class AgentProcess implements RunningConversation {
     this.channel.onClose(() => {
       if (this.#phase !== 'ending') this.host.exit(1);
     });
-    this.channel.onRefused(({ code, message }) => this.#log.write('warn', 'frame.refused', message, { code }));
+    this.channel.onRefused((error) =>
+      this.#crash('frame.refused', 'A message of the orchestrator was rejected', error),
+    );
     this.channel.onMessage((message) => this.#hear(message));
     this.host.clock.after(SPARE_AFTER_MS, () => void (this.#phase === 'waiting' && this.host.warmUp()));
   }

@@ -404,15 +404,26 @@ export const register = () => void globalThis.registeredNonces.push(nonce);`,
     expect(shared.exitsOf(1)).toEqual([]);
   });
 
-  test('an uncaught error ends the process, and the process itself says why', async () => {
+  test.each<[what: string, event: string, message: string, act: (shared: ReturnType<typeof launch>) => void]>([
+    [
+      'an uncaught error',
+      'process.uncaught',
+      'Uncaught error: a timer failed',
+      (shared) => shared.throwUncaught(new Error('a timer failed')),
+    ],
+    [
+      'a frame that cannot be read',
+      'frame.refused',
+      'A message of the orchestrator was rejected: A frame is not JSON.',
+      ({ parent }) => parent['wire'].write(Buffer.from('nonsense\n')),
+    ],
+  ])('%s ends the process, and the process itself says why', async (_, event, message, act) => {
     await using shared = launch();
     await shared.open(1, 'a');
     await shared.first(1, 'ready');
-    shared.throwUncaught(new Error('a timer failed'));
+    act(shared);
     await until(() => shared.exits[0]);
     expect(shared.exits).toEqual([1]);
-    expect(shared.messages(0)).toMatchObject([
-      { type: 'log', line: { level: 'error', event: 'process.uncaught', message: 'Uncaught error: a timer failed' } },
-    ]);
+    expect(shared.messages(0)).toMatchObject([{ type: 'log', line: { level: 'error', event, message } }]);
   });
 });

@@ -4,8 +4,8 @@
  *
  * 1. A conversation that ends leaves its seat, and the process goes on. A conversation that failed is released first: its
  *    extensions clean up, and its lock is free. If it cannot be released, the process ends.
- * 2. An uncaught error ends the process, because it may come from any conversation. The orchestrator then continues each
- *    interrupted turn in a process of its own.
+ * 2. An uncaught error ends the process, because it may come from any conversation, and so does a rejected frame, because
+ *    it may be for any. The orchestrator then continues each interrupted turn in a process of its own.
  * 3. The process ends when the orchestrator asks it to, or has exited.
  * 4. Conversations that take the same change share the modules that it loads.
  * 5. All conversations write through one store: the files of the workspace are opened, and its folders synced, once.
@@ -67,7 +67,9 @@ class SharedProcess {
     this.channel.onClose(() => {
       if (!this.#isEnding) this.host.exit(1);
     });
-    this.channel.onRefused(({ code, message }) => this.#log.write('warn', 'frame.refused', message, { code }));
+    this.channel.onRefused((error) =>
+      this.#crash('frame.refused', 'A message of the orchestrator was rejected', error),
+    );
     this.channel.onMessage((frame) => {
       if ('message' in frame) this.#hear(frame.seat, frame.message);
     });

@@ -3,8 +3,9 @@
  *
  * 1. A sent message may get lost. Only an answer that the other side sends after a durable write proves delivery (see
  *    ../pending-answers.ts).
- * 2. No incoming bytes can cause an exception: a malformed or too long frame is rejected with a code and reported to
- *    `onRefused`.
+ * 2. No incoming bytes can cause an exception: a malformed or too long frame is rejected with a code, reported to
+ *    `onRefused`, and closes the channel. A message is missing from then on, and somebody may wait for it. So at both ends
+ *    the child process ends: the orchestrator serves others, and the crash rule knows what to do for the child.
  * 3. `onClose` is called once, after the last message.
  */
 import { GoondanError } from '@goondan/types';
@@ -46,7 +47,6 @@ export class Channel<Out, In> {
   private readonly refusedListeners = new Set<(error: GoondanError) => void>();
   private readonly closeListeners = new Set<() => void>();
   private readonly unread: Uint8Array[] = [];
-  private refusals = 0;
   /** True while reading is paused, because too much arrived at once. Reading continues when a timer fires. */
   private resting = false;
   private wireClosed = false;
@@ -117,7 +117,7 @@ export class Channel<Out, In> {
     return () => void this.messageListeners.delete(listener);
   }
 
-  /** Calls the listener with the error of each rejected frame. */
+  /** Calls the listener with the error of a rejected frame, before the channel closes. */
   onRefused(listener: (error: GoondanError) => void): void {
     this.refusedListeners.add(listener);
   }
@@ -227,9 +227,8 @@ export class Channel<Out, In> {
   }
 
   private refuse(error: GoondanError): void {
-    this.refusals += 1;
     for (const listener of [...this.refusedListeners]) tell(listener, error);
-    if (this.refusals >= this.limits.mostRefused) this.close();
+    this.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Splits incoming bytes into frames, one per line. The splitter never holds more than one frame and the last chunk. A
- * frame above the limit is reported once and skipped to its end, so that it does not affect the next frame.
+ * Splits incoming bytes into frames, one per line. The splitter never holds more than one frame and the last chunk. It
+ * ends at a frame above the limit.
  */
 
 const NEWLINE = 10;
@@ -15,7 +15,6 @@ export class FrameSplitter {
    */
   private started: Uint8Array = nothing;
   private startedLength = 0;
-  private skipping = false;
 
   constructor(private readonly longest: number) {}
 
@@ -24,35 +23,22 @@ export class FrameSplitter {
     this.chunk = chunk;
   }
 
-  /** Returns the next frame, or `too long` for a frame above the limit; `undefined` when more bytes are needed. */
+  /**
+   * Returns the next frame; `undefined` when more bytes are needed. Returns `too long` for a frame above the limit, and must
+   * not be called again.
+   */
   next(): Uint8Array | 'too long' | undefined {
-    for (;;) {
-      const end = this.chunk.indexOf(NEWLINE);
-      if (end === -1) return this.keepStart();
-      const piece = this.chunk.subarray(0, end);
-      this.chunk = this.chunk.subarray(end + 1);
-      if (this.skipping) {
-        this.skipping = false;
-        continue;
-      }
-      const isTooLong = this.startedLength + piece.length > this.longest;
-      const frame = isTooLong ? 'too long' : this.joined(piece);
-      this.forget();
-      return frame;
+    const end = this.chunk.indexOf(NEWLINE);
+    const piece = end === -1 ? this.chunk : this.chunk.subarray(0, end);
+    this.chunk = end === -1 ? nothing : this.chunk.subarray(end + 1);
+    if (this.startedLength + piece.length > this.longest) return 'too long';
+    if (end === -1) {
+      this.append(piece);
+      return undefined;
     }
-  }
-
-  private keepStart(): 'too long' | undefined {
-    const piece = this.chunk;
-    this.chunk = nothing;
-    if (this.skipping || piece.length === 0) return undefined;
-    if (this.startedLength + piece.length > this.longest) {
-      this.skipping = true;
-      this.forget();
-      return 'too long';
-    }
-    this.append(piece);
-    return undefined;
+    const frame = this.joined(piece);
+    this.forget();
+    return frame;
   }
 
   private joined(piece: Uint8Array): Uint8Array {

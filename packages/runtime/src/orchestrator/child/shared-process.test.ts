@@ -22,6 +22,7 @@ function open() {
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<Seated<ToAgent>, Seated<FromAgent>>({ clock });
   const heard: FromAgent[] = [];
+  const refused: string[] = [];
   const got: Seated<ToAgent>[] = [];
   const ends: SharedEnd[] = [];
   let now: DeclaredAgent = agent;
@@ -30,7 +31,7 @@ function open() {
     clock,
     agentNow: () => now,
     heard: (message) => void heard.push(message),
-    refused: () => undefined,
+    refused: (problem) => void refused.push(problem),
     ended: (end) => void ends.push(end),
   });
   const [child] = children;
@@ -38,7 +39,7 @@ function open() {
   child.channel.onMessage((frame) => void got.push(frame));
   const change = (to: DeclaredAgent) => void (now = to);
   const settle = () => clock.advance(0);
-  return { clock, process, child, heard, got, ends, change, settle };
+  return { clock, process, child, heard, refused, got, ends, change, settle };
 }
 
 describe('a shared process', () => {
@@ -91,6 +92,15 @@ describe('a shared process', () => {
     alone.child.exit({ code: 1 });
     expect(await seat.exited).toMatchObject({ code: 1, sharing: 'alone' });
     expect(alone.process.roomFor(agent)).toBe(0);
+  });
+
+  test('is killed when one of its frames cannot be read, for all its conversations', async () => {
+    const { process, child, refused } = open();
+    const seats = [process.admit(), process.admit()];
+    child.channel['wire'].write(Buffer.from('{"seat":1,"message":{}}\n'));
+    for (const seat of seats) expect(await seat.exited).toMatchObject({ signal: 'SIGKILL', sharing: 'together' });
+    expect(child.kills).toEqual([0]);
+    expect(refused).toEqual([expect.stringContaining('E_IPC_FRAME: A frame "?" is malformed')]);
   });
 
   test('reports its end once, with the number of its conversations and of their running turns', async () => {

@@ -30,7 +30,7 @@ export interface SharedProcessDeps {
   readonly agentNow: () => DeclaredAgent | undefined;
   /** Receives messages that concern no conversation: log lines of the process, and counts of dropped frames. */
   readonly heard: (message: FromAgent) => void;
-  /** Receives the reason of a rejected frame. */
+  /** Receives the reason of a rejected frame, for which the process is killed. */
   readonly refused: (problem: string) => void;
   /** Called once when the process ends by itself or is killed while several conversations are in it. */
   readonly ended: (end: SharedEnd) => void;
@@ -70,7 +70,10 @@ export class SharedProcess {
   ) {
     this.#agent = agent;
     child.channel.onMessage((frame) => this.#hear(frame));
-    child.channel.onRefused(({ code, message }) => deps.refused(`${code}: ${message}`));
+    child.channel.onRefused(({ code, message }) => {
+      deps.refused(`${code}: ${message} The process that sent it is killed.`);
+      void child.kill(0);
+    });
     child.channel.onClose(() => {
       this.#isOpen = false;
       for (const { channel } of this.#seats.values()) channel.close();

@@ -1,6 +1,6 @@
 // Tests the status and the log of an instance, with fake agents instead of processes.
 import { afterEach, expect, test } from 'bun:test';
-import { textOf } from '@goondan/types';
+import { GoondanError, textOf } from '@goondan/types';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
@@ -110,6 +110,51 @@ test('an event that cannot be handed ahead ends neither the process nor the turn
   expect(sent).toEqual(['start', 'turn', 'turn']);
   expect(agents.started).toHaveLength(1);
   expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+});
+
+test.each([
+  ['once: the turn is tried again', 1, undefined],
+  ['each time: the event becomes a dead letter', Number.POSITIVE_INFINITY, 'E_DEAD_LETTER'],
+])('T-05 a process that sends a frame nobody can read %s', async (_, times, code) => {
+  let turns = 0;
+  const opened = await openFakeSwarm(async ({ child, deadLetter }) => {
+    if (deadLetter) throw new GoondanError('E_DEAD_LETTER', 'set aside');
+    turns += 1;
+    if (turns > times) return 'hello';
+    child.channel['wire'].write(Buffer.from('nonsense\n'));
+    return undefined;
+  });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const { result } = await opened.send('a', 'one');
+  const { supervision } = opened.currentPlan.value.settings;
+  expect(turns).toBe(code === undefined ? 2 : supervision.crashesBeforeDeadLetter);
+  expect(result.error?.message).toBe(code === undefined ? undefined : 'set aside');
+  const [first] = opened.lines;
+  expect(first).toMatchObject({
+    level: 'error',
+    event: 'frame.refused',
+    message: expect.stringContaining('E_IPC_FRAME'),
+  });
+  // It is killed at once.
+  expect(opened.lines.filter(({ event }) => event === 'process.cut_off')).toEqual([]);
+});
+
+test('a turn that has crashed is tried again without the event that was handed ahead, which may be the cause', async () => {
+  const sent: string[] = [];
+  const beforeSend = (message: unknown) => void sent.push((message as ToAgent).type);
+  let turns = 0;
+  const opened = await openFakeSwarm(async () => ((turns += 1) === 1 ? undefined : 'hello'), { beforeSend });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const { agents, swarm } = opened;
+  await swarm.accept(at, fakeEvent('one'), false);
+  await until(() => turns === 1);
+  await swarm.accept(at, fakeEvent('two'), false);
+  await until(() => sent.includes('turn.ahead'));
+  agents.started[0]?.child.exit({ code: 1 });
+  await until(() => swarm.instances.find(at)?.status === 'idle');
+  expect(sent).toEqual(['start', 'turn', 'turn.ahead', 'start', 'turn', 'turn']);
 });
 
 test('events that wait are handed ahead one at a time, and each is sent once', async () => {

@@ -143,6 +143,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         return events.turnStarted(this.address, event);
       }
       case 'turn.ahead':
+        // A turn that has crashed is tried without it: the process may have rejected its frame. It comes as a `turn`.
+        if ((this.state.queue[0]?.crashes ?? 0) > 0) return undefined;
         return this.say({ type: 'turn.ahead', event: action.event, seq: action.seq });
       case 'turn.back':
         return this.say({ type: 'turn.back', eventId: action.eventId });

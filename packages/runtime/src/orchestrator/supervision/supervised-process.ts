@@ -123,7 +123,10 @@ export abstract class SupervisedProcess<Down, Up> {
   #listenerFor(process: number): ProcessListener<Up> {
     return {
       message: (message) => this.heard(process, message),
-      refused: (problem) => this.report('warn', 'frame.refused', problem),
+      refused: (problem) => {
+        this.report('error', 'frame.refused', `${problem} The process that sent it is killed.`);
+        this.kill();
+      },
       hung: () => this.post({ type: 'heartbeat.missed', process, ...this.#processId() }),
       exited: ({ code, signal, leftBehind, sharing }) => {
         if (leftBehind > 0) {

@@ -113,7 +113,7 @@ export class SwarmAgents {
       ...deps,
       printed: (whose, output) => this.printed(whose, output),
       heardShared: (...heard) => this.#heardShared(...heard),
-      refusedShared: (agentName, problem) => this.report('warn', 'frame.refused', problem, { agentName }),
+      refusedShared: (agentName, problem) => this.report('error', 'frame.refused', problem, { agentName }),
       endedShared: (agentName, end) =>
         this.report('warn', 'process.exited', describeSharedEnd(end), { agentName }, { ...end }),
     });
