@@ -192,6 +192,7 @@ const fromAgent: Samples<FromAgent> = {
     },
   ],
   'start.failed': [{ type: 'start.failed', error }],
+  'turn.begun': [{ type: 'turn.begun' }],
   'turn.lost': [{ type: 'turn.lost', eventId: 'e', error }],
   'turn.done': [
     { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },

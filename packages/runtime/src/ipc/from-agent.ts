@@ -193,6 +193,8 @@ export const checkFromAgent = oneByField('type', {
   /** The parts of the agent have changed: a server was connected or lost, or tools were added or removed. */
   described: () => selfFields,
   'start.failed': () => ({ error: frameError }),
+  /** Confirms a `turn`, at once. A turn that was handed ahead is confirmed by the `begins` of `turn.done`. */
+  'turn.begun': () => ({}),
   /**
    * The turn has no result, because its conversation cannot be read, or its work cannot be written. The process exits.
    */

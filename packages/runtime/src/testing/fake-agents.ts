@@ -113,6 +113,7 @@ export function fakeAgents(
         }
         case 'turn':
           ahead = undefined;
+          void say({ type: 'turn.begun' });
           return begin(message.event, message.deadLetter === true);
         case 'turn.ahead':
           ahead = message.event;

@@ -136,6 +136,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'watch':
         return watch.hear(message);
       case 'turn':
+        // If this cannot be sent, the orchestrator treats the process as blocked.
+        channel.send({ type: 'turn.begun' }).catch(() => undefined);
         return turns.ask(message);
       case 'turn.ahead':
         return turns.handAhead(message);

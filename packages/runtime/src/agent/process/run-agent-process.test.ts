@@ -907,7 +907,7 @@ describe('an event that is handed ahead', () => {
 });
 
 describe('a process that nobody watches', () => {
-  test('sends only the result of a turn, and the turn so far to a watcher that comes in its middle', async () => {
+  test('sends only the beginning and the result of a turn, and the turn so far to a watcher that comes in its middle', async () => {
     const agent = launch();
     const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
     const called = Promise.withResolvers<void>();
@@ -925,7 +925,7 @@ describe('a process that nobody watches', () => {
     await agent.send({ type: 'start', plan: { ...start, watched: [] } });
     await agent.send(turn('one'));
     await called.promise;
-    expect(agent.types()).toEqual(['ready']);
+    expect(agent.types()).toEqual(['ready', 'turn.begun']);
     await agent.send({ type: 'watch', kinds: ['delta'], soFar: true });
     const { events } = await agent.first('so.far');
     expect(events.map(({ name }) => name)).toEqual(['turn.started', 'step.started', 'tool.called']);
@@ -935,7 +935,8 @@ describe('a process that nobody watches', () => {
     await agent.send({ type: 'watch', kinds: [] });
     await agent.send(turn('two'));
     await agent.first('turn.done', 2);
-    expect(agent.types()).toEqual(['ready', 'so.far', 'delta', 'turn.done', 'turn.done']);
+    const second = ['turn.begun', 'turn.done'] as const;
+    expect(agent.types()).toEqual(['ready', 'turn.begun', 'so.far', 'delta', 'turn.done', ...second]);
   });
 });
 

@@ -213,8 +213,9 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'turn.returned':
         return this.post({ type: 'turn.returned', process, eventId: message.eventId });
       case 'pong':
+      case 'turn.begun':
       case 'replayed':
-        // The heartbeat handles `pong`; `replayed` comes only from a process that was started for a replay.
+        // The heartbeat handles `pong` and `turn.begun`; `replayed` comes only from a process that was started for a replay.
         return undefined;
       case 'drained':
         return message.leavesTurn === true ? this.post({ type: 'turn.left', process }) : undefined;

@@ -8,12 +8,10 @@ import type { LogLevel } from '../../ports/log-line.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
 
 /** Frames that are not about the process itself. */
-export type AgentFrame = Exclude<
-  FromAgent,
-  {
-    readonly type: 'ready' | 'described' | 'start.failed' | 'turn.done' | 'turn.lost' | 'pong' | 'drained' | 'replayed';
-  }
->;
+export type AgentFrame = Exclude<FromAgent, { readonly type: FrameOfProcess }>;
+
+type FrameOfProcess =
+  'ready' | 'described' | 'start.failed' | `turn.${'begun' | 'done' | 'lost'}` | 'pong' | 'drained' | 'replayed';
 
 /** The end of a turn, with the figures that only its process knows. */
 export interface FinishedTurn extends TurnOutcome {

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { answerPing, beat, defaultHeartbeatPolicy, firstHeartbeat, type Heartbeat } from './heartbeat.ts';
+import {
+  answerPing,
+  beat,
+  confirmTurn,
+  defaultHeartbeatPolicy,
+  firstHeartbeat,
+  handOverTurn,
+  type Heartbeat,
+} from './heartbeat.ts';
 
 /**
  * Sends pings until the process counts as dead, or `most` pings were sent. `answers` tells which pings are answered
@@ -39,6 +47,15 @@ describe('the heartbeat', () => {
   test('ignores an answer to a ping that was never sent, and a repeated answer', () => {
     expect(answerPing({ sent: 2, answered: 0 }, 3)).toEqual({ sent: 2, answered: 0 });
     expect(answerPing({ sent: 5, answered: 4 }, 2)).toEqual({ sent: 5, answered: 4 });
+  });
+
+  test('counts a turn that is not confirmed like a ping that is not answered, whatever else is answered', () => {
+    const healthy = { sent: 7, answered: 7 };
+    const unsure = handOverTurn(healthy);
+    expect(beat({ ...unsure, sent: 9, answered: 9 }, defaultHeartbeatPolicy).type).toBe('ping');
+    expect(beat({ ...unsure, sent: 10, answered: 10 }, defaultHeartbeatPolicy)).toEqual({ type: 'dead' });
+    expect(beat(confirmTurn({ ...unsure, sent: 10, answered: 10 }), defaultHeartbeatPolicy).type).toBe('ping');
+    expect(beat(handOverTurn({ sent: 10, answered: 7 }), defaultHeartbeatPolicy)).toEqual({ type: 'dead' });
   });
 
   test('a late answer to an old ping leaves the newer ones open', () => {

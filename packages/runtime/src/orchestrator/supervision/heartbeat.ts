@@ -7,6 +7,8 @@
  * 2. Each beat sends one ping, however late the beat comes. So no process counts as dead because the orchestrator was
  *    suspended for an hour.
  * 3. Only an answer to a sent ping counts. Once a ping is answered, the answer to an earlier ping changes nothing.
+ * 4. A turn that the process does not confirm counts like a ping that it does not answer: it may answer pings, and know
+ *    nothing of the turn.
  */
 
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
@@ -18,6 +20,8 @@ export interface Heartbeat {
   readonly sent: number;
   /** The number of the last ping answered. */
   readonly answered: number;
+  /** The number of the last ping before a turn was handed over; absent once the process has confirmed the turn. */
+  readonly handedOverAfter?: number;
 }
 
 export const firstHeartbeat: Heartbeat = { sent: 0, answered: 0 };
@@ -29,9 +33,18 @@ export function beat(
   heartbeat: Heartbeat,
   policy: HeartbeatPolicy,
 ): { readonly type: 'ping'; readonly n: number; readonly heartbeat: Heartbeat } | { readonly type: 'dead' } {
-  if (heartbeat.sent - heartbeat.answered >= policy.missedPings) return { type: 'dead' };
+  const { sent, answered, handedOverAfter = answered } = heartbeat;
+  if (sent - Math.min(answered, handedOverAfter) >= policy.missedPings) return { type: 'dead' };
   const n = heartbeat.sent + 1;
   return { type: 'ping', n, heartbeat: { ...heartbeat, sent: n } };
+}
+
+export function handOverTurn(heartbeat: Heartbeat): Heartbeat {
+  return { ...heartbeat, handedOverAfter: heartbeat.sent };
+}
+
+export function confirmTurn({ handedOverAfter: _, ...heartbeat }: Heartbeat): Heartbeat {
+  return heartbeat;
 }
 
 export function answerPing(heartbeat: Heartbeat, n: number): Heartbeat {

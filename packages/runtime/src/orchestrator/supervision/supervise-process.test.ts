@@ -3,6 +3,7 @@ import type { AgentStart } from '../../config/agent-start.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { superviseProcess } from './supervise-process.ts';
@@ -25,7 +26,7 @@ function run() {
   const heard: string[] = [];
   child.channel.onMessage(({ type }) => void heard.push(type));
   const told: string[] = [];
-  superviseProcess<ToAgent, FromAgent>(
+  const supervised = superviseProcess<ToAgent, FromAgent>(
     process,
     start,
     { heartbeat: () => ({ everyMs: 100, missedPings: 3 }), clock },
@@ -38,7 +39,7 @@ function run() {
       unsent: () => void told.push('unsent'),
     },
   );
-  return { clock, child, heard, told };
+  return { clock, child, heard, told, supervised };
 }
 
 describe("an agent's process", () => {
@@ -61,6 +62,23 @@ describe("an agent's process", () => {
     });
     await lively.clock.advance(1_000);
     expect(lively.told).toEqual([]);
+  });
+
+  test.each([
+    ['does not confirm', false, ['hung']],
+    ['confirms', true, ['turn.begun']],
+  ])('that answers pings and %s a turn', async (_, isConfirmed, expected) => {
+    const { clock, child, told, supervised } = run();
+    child.channel.onMessage((message) => {
+      if (message.type === 'ping') void child.channel.send({ type: 'pong', n: message.n });
+      if (message.type === 'turn' && isConfirmed) void child.channel.send({ type: 'turn.begun' });
+    });
+    await clock.advance(150);
+    supervised.say({ type: 'turn', event: fakeEvent('go'), seq: 1 });
+    await clock.advance(300);
+    expect(told).toEqual(isConfirmed ? expected : []);
+    await clock.advance(100);
+    expect(told).toEqual(expected);
   });
 
   test('is reported when it closed its channel and lives on', async () => {

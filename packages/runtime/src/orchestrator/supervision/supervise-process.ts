@@ -11,9 +11,9 @@ import { messageOf } from '../../ipc/check/frame-error.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess } from '../../ipc/spawn.ts';
-import { answerPing, beat, firstHeartbeat } from './heartbeat.ts';
+import { answerPing, beat, confirmTurn, firstHeartbeat, handOverTurn } from './heartbeat.ts';
 
-/** Messages that every process understands. */
+/** Messages that every process understands. An agent process also confirms each `turn` with `turn.begun`. */
 export type Upkeep =
   | { readonly type: 'start'; readonly plan: JsonObject }
   | { readonly type: 'ping'; readonly n: number }
@@ -80,6 +80,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
     if (isPong(message)) heartbeat = answerPing(heartbeat, message.n);
     else {
       hasDrained ||= message.type === 'drained';
+      if (message.type === 'turn.begun') heartbeat = confirmTurn(heartbeat);
       listener.message(message);
     }
   });
@@ -99,6 +100,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
   return { pid, ...(shared === undefined ? {} : { shared }), say, kill: () => void child.kill(0) };
 
   function say(message: Down | Upkeep): void {
+    if (message.type === 'turn') heartbeat = handOverTurn(heartbeat);
     channel.send(message).catch((error: unknown) => {
       // A process that has exited needs no message: `exited` reports its end.
       if (channel.isClosed) return;
