@@ -178,11 +178,18 @@ export async function openJournal(
   let index: InstanceIndex = new Map();
   const slots = new InstanceSlots(ports, location, limits);
   const logs = new RecordLogs(ports, workspace, limits);
-  const erase = async (aside: string) => {
+  const eraseNow = async (aside: string) => {
     await keepDeletedSpending(ports, workspace, aside);
     await logs.erase(aside);
     const { instance: name } = deletionOf(basename(aside)) ?? {};
     if (name !== undefined) await eraseKept(ports, location, name);
+  };
+  let lastErasure: Promise<unknown> = Promise.resolve();
+  /** Erases after all others: each of them reads and replaces the file with the usage of deleted instances. */
+  const erase = (aside: string) => {
+    const erasure = lastErasure.then(() => eraseNow(aside));
+    lastErasure = erasure.catch(() => undefined);
+    return erasure;
   };
 
   const storedAt = (instance: AgentAddress) => slots.storedAt(instance);

@@ -24,19 +24,25 @@ const reply = (key: string, inputTokens: number): TurnRecord => ({
 });
 
 /** Appends the records of a turn with two replies; commits it unless it is interrupted. */
-async function runTurn(journal: Journal, id: string, inputTokens: number, isInterrupted = false): Promise<void> {
-  await journal.accept(coder, simpleEvent(id));
-  const entry = (await journal.pendingEntries(coder)).find(({ event }) => event.id === id);
+async function runTurn(
+  journal: Journal,
+  id: string,
+  inputTokens: number,
+  isInterrupted = false,
+  at = coder,
+): Promise<void> {
+  await journal.accept(at, simpleEvent(id));
+  const entry = (await journal.pendingEntries(at)).find(({ event }) => event.id === id);
   const turnId = `turn-${id}`;
-  const { epoch } = await journal.open(coder, turnId, entry);
+  const { epoch } = await journal.open(at, turnId, entry);
   const records = [reply('0/model', inputTokens), ...simpleRecords(id), reply('1/model', 1)];
-  await journal.append(coder, epoch, 0, records);
+  await journal.append(at, epoch, 0, records);
   if (isInterrupted) {
     // Before a tool runs, everything so far is made durable.
-    return journal.append(coder, epoch, records.length, [{ type: 'intent', key: '2/call', kind: 'tool' }]);
+    return journal.append(at, epoch, records.length, [{ type: 'intent', key: '2/call', kind: 'tool' }]);
   }
   const delta = { type: 'append', messages: messagesOf(records) } as const;
-  await journal.commit(coder, epoch, turnId, delta, {}, { turnId, finishReason: 'text_response' });
+  await journal.commit(at, epoch, turnId, delta, {}, { turnId, finishReason: 'text_response' });
 }
 
 async function totalOf(journal: Journal): Promise<{ calls: number; tokens: number; conversations: number }> {
@@ -121,6 +127,16 @@ test('Y-03 a deleted conversation counts once, without its key, however its dele
   await runTurn(journal, 'c', 7);
   await journal.delete(coder, { force: true });
   expect(await totalOf(journal)).toEqual({ calls: 6, tokens: 1_110, conversations: 0 });
+});
+
+test('Y-03 conversations that are deleted at the same time all count', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await runTurn(journal, 'a', 100);
+  const keys = ['one', 'two', 'three'];
+  for (const instanceKey of keys) await runTurn(journal, instanceKey, 10, false, { ...coder, instanceKey });
+  await Promise.all(keys.map((instanceKey) => journal.delete({ ...coder, instanceKey }, { force: true })));
+  expect(await totalOf(journal)).toEqual({ calls: 8, tokens: 134, conversations: 1 });
 });
 
 test('Y-03 a day counts for 400 days, also before a checkpoint removes it', async () => {
