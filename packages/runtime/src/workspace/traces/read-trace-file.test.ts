@@ -23,6 +23,13 @@ test('half a line left by a crash is reported as a gap; one that is being writte
   }
 });
 
+test('lines that a deletion has erased are no gap, even if it comes between two reads', async () => {
+  const texts = [`{"tag":"9f31c2aa","line":{"type":"cut"}}\n`, `${' '.repeat(40)}\n`];
+  const fs = { ...systemFs, read: async () => Buffer.from(texts.shift() ?? '') };
+  const piece = { path: 'traces', from: 0, to: 41, lineStart: '{"tag":"9f31c2aa","line":' };
+  expect(await readTraceLines(fs, [piece, piece])).toEqual([{ type: 'cut' }]);
+});
+
 test('the summary of a short trace in several pieces has every run of the turn', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
   try {

@@ -55,11 +55,11 @@ function linesOfTurn(text: string, start: string): string {
 }
 
 /**
- * Returns true for a whole line that begins a turn, belongs to another turn, or is an index; and for what is left between
- * blocks where one line break is damaged.
+ * Returns true for a whole line that begins a turn, belongs to another turn, or is an index; for what is left between
+ * blocks where one line break is damaged; and for the spaces that replace the lines of a deleted conversation.
  */
 function isOther(line: string): boolean {
-  if (line.length === 1) return true;
+  if (line.length === 1 || /^ +$/.test(line)) return true;
   return line.endsWith('}') && (otherPattern.test(line) || line.startsWith('{"crc":'));
 }
 
