@@ -187,6 +187,33 @@ test('Y-02 bytes that are missing or damaged are found, with the conversations t
   await journal.close();
 });
 
+test('Y-02 bytes are not lost if their conversation is deleted during the search, and its name or its bytes come back', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const opened = await open(disk, 1);
+  await accept(opened, at('one'), 'a', ['cat']);
+  await accept(opened, at('two'), 'b', ['cow']);
+  let isMet = false;
+  const search = (again: readonly [key: string, bytes: string]) => {
+    isMet = false;
+    const read: Fs['read'] = async (path, ...part) => {
+      if (!isMet && path.includes('/blobs/data/')) {
+        isMet = true;
+        for (const key of ['one', 'two']) await opened.admin.delete(at(key), { force: true });
+        await accept(opened, at(again[0]), `again ${again[0]}`, [again[1]]);
+        await accept(opened, at('two'), `again two, ${again[0]}`, ['cow']);
+      }
+      return disk.read(path, ...part);
+    };
+    return fileBlobs(simulatedLocation, changed(disk, { read })).findLost();
+  };
+  expect(await search(['one', 'dog'])).toEqual([]);
+  expect(isMet).toBe(true);
+  await accept(opened, at('one'), 'c', ['cat']);
+  expect(await search(['three', 'cat'])).toEqual([]);
+  await opened.journal.close();
+});
+
 test('Y-02 logs are searched for lost bytes only if the lists of uses are gone', async () => {
   const disk = SimulatedDisk.empty();
   await makeFolders(disk, simulatedLocation.stateRoot, workspace);

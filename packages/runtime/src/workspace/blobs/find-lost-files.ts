@@ -50,8 +50,11 @@ export async function findLostFiles(where: LostFilePlace): Promise<LostFile[]> {
       const place = `${blobPaths(original).data}/${digest}`;
       if (problem !== undefined) own.push({ conversation, digest, problem, place });
     }
-    // Its bytes went with the conversation, if that was deleted meanwhile.
-    if (own.length > 0 && (await isThere(fs, original, conversation))) lost.push(...own);
+    // Its bytes went with the conversation, if that was deleted meanwhile. Another one may have its name, or its bytes.
+    const still = own.length === 0 ? [] : await listNamed(fs, original, conversation);
+    for (const file of own) {
+      if (still.includes(file.digest) && (await readDigest(file.digest)) !== file.digest) lost.push(file);
+    }
   }
   return lost;
 }
@@ -119,11 +122,4 @@ async function listInFiles(
   conversation: string,
 ): Promise<readonly string[]> {
   return [...(await findReferences(fs, `${instancesFolder(workspace)}/${conversation}`))];
-}
-
-async function isThere(fs: LostFilePlace['fs'], workspace: string, conversation: string): Promise<boolean> {
-  for (const folder of [instancesFolder(workspace), blobPaths(workspace).uses]) {
-    if ((await fs.stat(`${folder}/${conversation}`)) !== undefined) return true;
-  }
-  return false;
 }
