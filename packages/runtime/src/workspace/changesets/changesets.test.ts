@@ -84,6 +84,30 @@ describe('an open changeset', () => {
     ]);
   });
 
+  test('is read again if another process changes it meanwhile, and is unknown if that process discards it', async () => {
+    const changesets = open();
+    const { id } = await changesets.open(owner);
+    await changesets.write(id, 'prompts/a.md', 'first');
+    let change: (() => Promise<unknown>) | undefined;
+    // The change comes after the record was read, before the content.
+    const look: BundleFs['look'] = async (path) => {
+      const meeting = path.includes('record') ? undefined : change;
+      if (meeting !== undefined) change = undefined;
+      await meeting?.();
+      return systemBundleFs.look(path);
+    };
+    const reader = open({ fs: { ...systemBundleFs, look } });
+    for (const read of ['compare', 'edits'] as const) {
+      change = () => changesets.write(id, 'prompts/a.md', `${read} meanwhile`);
+      expect(JSON.stringify(await reader[read](id))).not.toContain('first');
+      expect(change).toBeUndefined();
+    }
+    change = () => changesets.write(id, 'prompts/a.md', 'last');
+    expect(await reader.read(id, 'prompts/a.md')).toBe('last');
+    change = () => changesets.discard(id);
+    expect(await code(reader.compare(id))).toBe('E_CHANGESET_UNKNOWN');
+  });
+
   test('keeps every edit of writes at the same time', async () => {
     const changesets = open();
     const { id } = await changesets.open(owner);

@@ -8,6 +8,7 @@ import { changesetPaths, contentsIn } from '../layout/changeset-paths.ts';
 import { followLinks } from '../layout/follow-links.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { shortHash } from '../layout/path-segment.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
 import { applyChangeset } from './apply-changeset.ts';
 import { BundleTree } from './bundle-tree.ts';
 import type { ChangesetRecord } from './changeset-record.ts';
@@ -107,14 +108,16 @@ class StoredChangesets implements Changesets {
   }
 
   read(id: string, path: string): Promise<string | null> {
-    return this.#inOrder(id, async () => readEdited(this.store, await this.#getOpen(id), path));
+    return this.#inOrder(id, () =>
+      this.#readFiles(id, async (store) => readEdited(store, await this.#getOpen(id), path)),
+    );
   }
 
   write(id: string, path: string, content: string | null): Promise<void> {
     return this.#inOrder(id, async () => writeEdit(this.store, await this.#getOpen(id), path, content));
   }
 
-  edits: Changesets['edits'] = (id) => this.#inOrder(id, async () => readEdits(this.store, await this.get(id)));
+  edits: Changesets['edits'] = (id) => this.#inOrder(id, () => this.#readFiles(id, readEdits));
 
   conflicts: Changesets['conflicts'] = async (edits) => {
     const conflicts: string[] = [];
@@ -125,7 +128,7 @@ class StoredChangesets implements Changesets {
     return conflicts;
   };
 
-  compare: Changesets['compare'] = (id) => this.#inOrder(id, async () => compareFiles(this.store, await this.get(id)));
+  compare: Changesets['compare'] = (id) => this.#inOrder(id, () => this.#readFiles(id, compareFiles));
 
   apply: Changesets['apply'] = (id, edits, commit, whileApplied) =>
     this.#inOrder(id, () =>
@@ -165,6 +168,23 @@ class StoredChangesets implements Changesets {
   }
 
   makeTrialFolder: Changesets['makeTrialFolder'] = () => makeTrialFolder(this.store);
+
+  /** Reads the files of a changeset. If another process changes it meanwhile, they are read again. */
+  async #readFiles<Value>(
+    id: string,
+    read: (store: ChangesetStore, record: ChangesetRecord) => Promise<Value>,
+  ): Promise<Value> {
+    for (let record = await this.get(id); ;) {
+      try {
+        return await read(this.store, record);
+      } catch (error) {
+        if (!isCorrupt(error)) throw error;
+        const now = await this.get(id);
+        if (JSON.stringify(now) === JSON.stringify(record)) throw error;
+        record = now;
+      }
+    }
+  }
 
   async #getOpen(id: string): Promise<ChangesetRecord> {
     const record = await this.get(id);
