@@ -17,4 +17,6 @@ export interface StorePorts {
   readonly warn: (warning: StoreWarning) => void;
   /** Called before and after each write to an inbox. Throws `E_FENCED` once another process may own the workspace. */
   readonly fence?: (() => void) | undefined;
+  /** Called before damage is reported. Throws if the files may have been changed during the read (`readSettled`). */
+  readonly confirm?: ((path: string, problem: string) => Promise<void>) | undefined;
 }

@@ -3,6 +3,7 @@ import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { readCommittedTurns, type UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import { type HistoryStart, readStart } from './history-start.ts';
 
 export interface KeptHistory {
@@ -11,25 +12,24 @@ export interface KeptHistory {
   readonly turns: AsyncIterable<ArchivedTurn>;
 }
 
-const ATTEMPTS = 5;
-
 /**
  * Opens the history without a lock. `onUnchecked`: see `readCommittedTurns`.
  *
  * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them are thrown only while `turns` is
  * read.
  */
-export async function keptHistory(stored: StoredInstance, onUnchecked?: UncheckedListener): Promise<KeptHistory> {
-  const { paths } = stored;
-  for (let attempt = 1; ; attempt += 1) {
-    const start = await readStart(stored, paths.historyStart);
-    const turns = readCommittedTurns(stored, start.version, onUnchecked);
+export function keptHistory(stored: StoredInstance, onUnchecked?: UncheckedListener): Promise<KeptHistory> {
+  return readSettled(stored, async (settled) => {
+    const read = (place: StoredInstance) => readStart(place, place.paths.historyStart);
+    const start = await read(settled);
+    // The turns are read after this function has ended, so they are confirmed on their own.
+    const turns = readCommittedTurns(stored, start.version, async () => (await read(stored)).version, onUnchecked);
     const { value: first } = await turns.next();
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
     // The oldest turns may have been deleted between the read of the start and the read of the turns.
     await turns.return(undefined);
-    if (attempt >= ATTEMPTS) throw await corruptStore(stored, paths.events, 'its first turns are missing');
-  }
+    throw await corruptStore(settled, settled.paths.events, 'its first turns are missing');
+  });
 }
 
 /** Yields the turns of `keptHistory`, without the start. **Errors** — those of `keptHistory`. */

@@ -19,6 +19,7 @@ export async function reportDamage(
   { segments, current }: Pick<InboxContents, 'segments' | 'current'>,
   { path, problem, isMissing = false }: InboxDamage,
 ): Promise<GoondanError> {
+  await stored.confirm?.(path || folder, problem);
   // A missing file concerns all instances, also the new conversation of a fork.
   if (isMissing)
     return new GoondanError('E_STORE_CORRUPT', `${path} is missing, and with it acknowledged input`, {

@@ -12,13 +12,14 @@ import {
 } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import type { HandledNumbers } from '../records/log-state.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { findMissing } from './find-missing.ts';
 import type { InboxEntry } from './inbox-line.ts';
 import { InboxReader } from './inbox-reader.ts';
-import { type InputProgress, readProgress } from './input-progress.ts';
+import { readProgress } from './input-progress.ts';
 import { OldInboxes, readLeft } from './old-inboxes.ts';
 import { type Accepted, OpenInbox } from './open-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
@@ -80,16 +81,15 @@ export class WorkspaceInbox {
   }
 
   /** Lists the pending events. `handled`: the handled input, if the caller knows it. */
-  async pendingEntries(address: AgentAddress, handled?: HandledNumbers): Promise<readonly InboxEntry[]> {
+  async pendingEntries(
+    address: AgentAddress,
+    handled?: HandledNumbers,
+    stored = this.place.storedAt(address),
+  ): Promise<readonly InboxEntry[]> {
     if (this.#open) return this.#act((inbox) => inbox.pendingEntries(address, handled));
-    const stored = this.place.storedAt(address);
-    if (handled !== undefined) return this.#reader.pending(stored, { ...handled, begun: handled.handled });
-    const progress = await readProgress(stored);
-    return this.#reader.pending(stored, progress).catch(async (error: unknown) => {
-      const again = isCorrupt(error) ? await readProgress(stored) : progress;
-      // The turn may have been committed between the reads, and its input removed.
-      if (isSame(again, progress)) throw error;
-      return this.#reader.pending(stored, again);
+    return readSettled(stored, async (settled) => {
+      const progress = handled ? { ...handled, begun: handled.handled } : await readProgress(settled);
+      return this.#reader.pending(settled, progress);
     });
   }
 
@@ -175,8 +175,4 @@ export class WorkspaceInbox {
     this.#open = inbox;
     return inbox;
   }
-}
-
-function isSame(one: InputProgress, other: InputProgress): boolean {
-  return one.handled === other.handled && one.taken.join() === other.taken.join();
 }

@@ -4,6 +4,7 @@ import { countTurn } from '../../usage/count-turn.ts';
 import { type InstanceSpending, SpendingSum } from '../../usage/spending.ts';
 import { pathsIn } from '../layout/instance-paths.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import type { LogState } from '../records/log-state.ts';
 import { readState } from '../records/read-log.ts';
 import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
@@ -16,12 +17,13 @@ export async function readFolderSpending(
 ): Promise<readonly InstanceSpending[] | string> {
   const paths = pathsIn(folder);
   try {
-    const place = { ...ports, paths };
-    const found = (await readMetadata(place)) ?? (await readFirstMetadata(place))?.metadata;
-    if (found === undefined) return [];
-    const address: AgentAddress = { agentName: found.agentName, instanceKey: found.instanceKey };
-    const log = await readState({ ...place, address, limits: ports.limits ?? defaultLimits });
-    return log === undefined ? [] : spentBy(log.state).map((spending) => ({ ...address, ...spending }));
+    return await readSettled({ ...ports, paths }, async (settled) => {
+      const found = (await readMetadata(settled)) ?? (await readFirstMetadata(settled))?.metadata;
+      if (found === undefined) return [];
+      const address: AgentAddress = { agentName: found.agentName, instanceKey: found.instanceKey };
+      const log = await readState({ ...settled, address, limits: ports.limits ?? defaultLimits });
+      return log === undefined ? [] : spentBy(log.state).map((spending) => ({ ...address, ...spending }));
+    });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

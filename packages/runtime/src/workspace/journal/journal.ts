@@ -31,6 +31,7 @@ import { codedFs } from '../../ports/coded-fs.ts';
 import { shareFolderSyncs } from '../../ports/share-folder-syncs.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import type { TurnLine } from '../traces/trace-writer.ts';
@@ -329,7 +330,7 @@ export async function openJournal(
       return addWaiting(await listInstances(ports, folder, index), await inbox.addresses());
     },
     summary: (instance) =>
-      readSummary(slots.storedAt(instance), (handled) => inbox.pendingEntries(instance, handled), index),
+      readSummary(storedAt(instance), (...settled) => inbox.pendingEntries(instance, ...settled), index),
     async usage(since) {
       return readSpending({ ...ports, limits }, workspace, since);
     },
@@ -345,7 +346,7 @@ export async function openJournal(
     },
     async openTurn(instance) {
       await slots.known(instance)?.writer?.settle();
-      const log = await readLog(slots.storedAt(instance));
+      const log = await readSettled(storedAt(instance), readLog);
       return log && openArchivedTurn(log.state.open);
     },
     openRuntimeEvents: (instance) => logs.openRuntimeEvents(instance),

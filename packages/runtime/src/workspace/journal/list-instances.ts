@@ -2,6 +2,7 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { readHead } from '../inbox/old-inbox.ts';
 import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { InstanceIndex } from '../records/instance-index.ts';
@@ -50,7 +51,9 @@ type Place = Parameters<typeof readMetadata>[0];
 
 async function readWhole(place: Place, name: string): Promise<AgentAddress | undefined> {
   try {
-    return (await readMetadata(place)) ?? (await readFirstMetadata(place))?.metadata;
+    return await readSettled(place, async (settled) => {
+      return (await readMetadata(settled)) ?? (await readFirstMetadata(settled))?.metadata;
+    });
   } catch (error) {
     if (isCorrupt(error)) return undefined;
     if (!GoondanError.is(error) || error.code !== 'E_STORE_FORMAT') throw error;

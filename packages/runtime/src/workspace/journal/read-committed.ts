@@ -6,11 +6,10 @@ import type { GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import { parseExtensions, readStates } from '../records/extension-files.ts';
 import { foldBase, readBaseFile } from '../records/read-base.ts';
 import { corruptLog, type ReadLog, readState } from '../records/read-log.ts';
-
-const ATTEMPTS = 5;
 
 /** The newest moment of a conversation, read from its intact files. */
 export interface IntactConversation {
@@ -38,16 +37,14 @@ export async function readCommitted(stored: StoredInstance): Promise<Conversatio
 /** Reads the intact files. **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`. */
 export async function readIntact(stored: StoredInstance): Promise<IntactConversation> {
   try {
-    for (let attempt = 1; ; attempt += 1) {
-      const log = await readState(stored, true);
+    return await readSettled(stored, async (settled) => {
+      const log = await readState(settled, true);
       if (!log) return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
-      const { damaged, ...found } = await readAt(stored, log);
-      // The owner may have written a checkpoint between the reads.
-      if (damaged.length > 0 && attempt < ATTEMPTS) continue;
-      const problems = damaged.map((path) => corruptStore(stored, path, 'it does not match the checkpoint'));
-      if (log.damage?.isHeadOnly) problems.unshift(corruptLog(stored, log.damage));
+      const { damaged, ...found } = await readAt(settled, log);
+      const problems = damaged.map((path) => corruptStore(settled, path, 'it does not match the checkpoint'));
+      if (log.damage?.isHeadOnly) problems.unshift(corruptLog(settled, log.damage));
       return { ...found, problems: await Promise.all(problems) };
-    }
+    });
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     return { extensionState: {}, lostStates: [], problems: [error] };

@@ -38,6 +38,8 @@ async function readFolders(
     const isDeleted = isAside(name);
     if (isDeleted && (deletionOf(name) === undefined || counted.includes(name))) continue;
     const found = await readFolderSpending(ports, `${folder}/${name}`);
+    // A deletion is removing these files, after it has counted their calls or found none.
+    if (typeof found === 'string' && isDeleted) continue;
     if (typeof found === 'string') problems.push(`${name}: ${found}`);
     else spendings.push(...(isDeleted ? found.map(({ instanceKey: _, ...spending }) => spending) : found));
   }

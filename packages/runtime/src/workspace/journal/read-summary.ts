@@ -2,6 +2,7 @@
  * Reads the counts and dates of an instance for lists. Takes no lock, and reads at most the log since the checkpoint.
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import { countsOf, currentEntry, type InstanceCounts, type InstanceIndex } from '../records/instance-index.ts';
 import type { HandledNumbers } from '../records/log-state.ts';
 import { readState } from '../records/read-log.ts';
@@ -23,16 +24,19 @@ export interface InstanceSummary {
  * not handled. If the index has an entry for the files as they are, only the inbox is read. **Errors** — `E_STORE_CORRUPT`,
  * `E_STORE_READ`, `E_STORE_INSTANCE`, …
  */
-export async function readSummary(
+export function readSummary(
   stored: StoredInstance,
-  pendingAfter: (handled: HandledNumbers) => Promise<readonly unknown[]>,
+  pendingAfter: (handled: HandledNumbers, settled: StoredInstance) => Promise<readonly unknown[]>,
   index: InstanceIndex = new Map(),
 ): Promise<InstanceSummary> {
-  const counts = (await currentEntry(stored, index)) ?? (await readCounts(stored));
-  const { length: pending } = await pendingAfter({ handled: counts?.inbox ?? 0, taken: counts?.taken ?? [] });
-  if (!counts) return { messages: 0, pending, deadLetters: 0 };
-  const { messages, deadLetters, createdAt, updatedAt } = counts;
-  return { messages, pending, deadLetters, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+  return readSettled(stored, async (settled) => {
+    const counts = (await currentEntry(settled, index)) ?? (await readCounts(settled));
+    const handled = { handled: counts?.inbox ?? 0, taken: counts?.taken ?? [] };
+    const { length: pending } = await pendingAfter(handled, settled);
+    if (!counts) return { messages: 0, pending, deadLetters: 0 };
+    const { messages, deadLetters, createdAt, updatedAt } = counts;
+    return { messages, pending, deadLetters, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+  });
 }
 
 async function readCounts(stored: StoredInstance): Promise<InstanceCounts | undefined> {

@@ -12,6 +12,7 @@ export function isCorrupt(error: unknown): error is GoondanError {
 
 /** Copies the damaged file aside and returns the error to throw. The original file stays unchanged. */
 export async function corruptStore(ports: StorePorts, path: string, problem: string): Promise<GoondanError> {
+  await ports.confirm?.(path, problem);
   let where: string;
   try {
     const copy = await quarantineFile(ports, path);

@@ -4,6 +4,7 @@
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
+import { readSettled } from '../lines/read-settled.ts';
 import { isLastEpoch } from '../lock/acquire-lock.ts';
 import type { CommittedTurn } from './gather-turns.ts';
 import { type HandledNumbers, LogState, NOTHING_HANDLED } from './log-state.ts';
@@ -53,11 +54,13 @@ export async function readLog(stored: StoredInstance): Promise<ReadLog | undefin
  * is the whole state. `withoutHead`: the state is also returned if only the head of the log is lost. **Errors** —
  * `E_STORE_CORRUPT`, and those of `readLog`.
  */
-export async function readState(stored: StoredInstance, withoutHead = false): Promise<ReadLog | undefined> {
-  const log = await readLog(stored);
-  if (!log?.damage || (withoutHead && log.damage.isHeadOnly)) return log;
-  if (!(await isWholeWithout(stored, log))) throw await corruptLog(stored, log.damage);
-  return log;
+export function readState(stored: StoredInstance, withoutHead = false): Promise<ReadLog | undefined> {
+  return readSettled(stored, async (settled) => {
+    const log = await readLog(settled);
+    if (!log?.damage || (withoutHead && log.damage.isHeadOnly)) return log;
+    if (!(await isWholeWithout(settled, log))) throw await corruptLog(settled, log.damage);
+    return log;
+  });
 }
 
 /** Returns true if nothing can have been lost behind the checkpoint. */
