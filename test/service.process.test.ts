@@ -9,6 +9,7 @@ import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
 import { swarmSettings } from '../packages/runtime/src/orchestrator/plan/swarm-settings.ts';
 import { readRepository, repository } from './read-repository.ts';
+import { until } from './until.ts';
 
 const launcher = join(repository, 'packages/cli/bin/gdn.cjs');
 const [, unit = ''] = /```ini\n([\s\S]*?)```/.exec(readRepository('docs/cli.md')[0]?.text ?? '') ?? [];
@@ -117,12 +118,4 @@ async function texts(): Promise<string[]> {
   return messages.map(({ data: { content } }) =>
     typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
   );
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('It did not happen.');
-    await Bun.sleep(50);
-  }
 }

@@ -4,10 +4,10 @@ import { seededRandom } from '../../packages/runtime/src/workspace/simulation/se
 import { startOwnDatabase } from '../../test/cluster/own-database.ts';
 import { startCluster } from '../../test/cluster/start-cluster.ts';
 import { limitedBundle } from '../../test/limits/bundle.ts';
-import { until } from '../../test/limits/open-swarm.ts';
 import { startProvider } from '../../test/limits/provider.ts';
 import type { Findings, Proof, ProofContext } from './proof.ts';
 import { LEASE_SECONDS } from './shared.ts';
+import { until } from '../../test/until.ts';
 
 export const proveCounters: Proof = { name: 'counters', needsWorld: false, run };
 
@@ -39,7 +39,9 @@ async function run({ seed, kills: wanted, say }: ProofContext): Promise<Findings
     const reached = provider.requests.length + random.below(CALLS / 2);
     const round = inputs.slice(kill * TURNS, (kill + 1) * TURNS);
     await Promise.all(round.map((input, index) => cluster.at(index).deliver(input)));
-    await until('some calls were made', () => provider.requests.length >= Math.min(reached, calls - PLACES * kills));
+    await until(() => provider.requests.length >= Math.min(reached, calls - PLACES * kills), {
+      about: 'some calls were made',
+    });
     await victim.kill();
     await cluster.restart(victim);
     say(`${kill + 1} kills, ${provider.requests.length} calls`);

@@ -6,7 +6,8 @@ import { checkAnswers, checkEffects, checkHistory } from './check-root.ts';
 import type { Place } from './place.ts';
 import { readHistories, type Shown } from './read-root.ts';
 import type { Served, Version } from './version.ts';
-import { until, type Written } from './write-root.ts';
+import { type Written } from './write-root.ts';
+import { until } from '../../test/until.ts';
 
 /** `before`: the conversations as the old version has shown them. */
 export async function goOn(
@@ -41,7 +42,7 @@ export async function goOn(
 
 /** Denies the first waiting call, and approves the others. */
 async function answerQuestions({ swarm }: Served, { questions }: Written): Promise<string[]> {
-  await until('questions', async () => (await swarm.questions()).length >= questions.length);
+  await until(async () => (await swarm.questions()).length >= questions.length, { about: 'questions' });
   const asked = await swarm.questions();
   const problems: string[] = [];
   for (const [index, { id, ...rest }] of questions.entries()) {
@@ -67,7 +68,7 @@ async function sendAgain({ swarm }: Served, { answered, pending }: Written): Pro
 async function untilHandled({ swarm }: Served): Promise<void> {
   const waiting = async () => (await swarm.status()).instances.filter(({ queued }) => queued > 0);
   try {
-    await until('all inputs are handled', async () => (await waiting()).length === 0);
+    await until(async () => (await waiting()).length === 0, { about: 'all inputs are handled' });
   } catch (error) {
     throw new Error(`Not handled: ${JSON.stringify(await waiting())}`, { cause: error });
   }

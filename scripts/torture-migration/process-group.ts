@@ -1,3 +1,4 @@
+import { until } from '../../test/until.ts';
 /** Commands that run as process groups of their own, so that they can be killed with everything they started. */
 
 export interface Group {
@@ -27,7 +28,7 @@ export function startGroup(command: readonly string[], cwd = process.cwd()): Gro
     kill: () => signal('SIGKILL'),
     async gone() {
       await child.exited;
-      while (signal(0)) await Bun.sleep(5);
+      await until(() => !signal(0));
     },
     errors: () => errors,
   };

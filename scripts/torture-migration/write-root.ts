@@ -5,6 +5,7 @@
 import type { Delivery, Swarm } from '@goondan/runtime';
 import type { Place } from './place.ts';
 import type { Served, Version } from './version.ts';
+import { until } from '../../test/until.ts';
 
 export type Input = Required<Pick<Delivery, 'agent' | 'instanceKey' | 'id' | 'input'>>;
 
@@ -64,7 +65,7 @@ export async function writeRoot(
   await inOrder(after.flat(), async (input) => void (await served.swarm.ask(input)));
   const poison = times(8, (each) => one('worker', `worker-${each + 10}`, 'crash', 'poison'));
   for (const input of poison) await served.swarm.deliver(input);
-  await until('dead letters', async () => (await served.swarm.deadLetters()).length === poison.length);
+  await until(async () => (await served.swarm.deadLetters()).length === poison.length, { about: 'dead letters' });
 
   const pending = await interruptTurns(served, place, kills);
   const questions = await served.swarm.questions();
@@ -117,9 +118,9 @@ async function interruptTurns(served: Served, place: Place, kills: { agents: num
   for (const input of [...buys, ...slow, ...again, ...asks]) await served.swarm.deliver(input);
   const begun = (tool: string) =>
     place.ledger().filter(({ tool: used, moment }) => used === tool && moment === 'begun').length;
-  await until('questions', async () => (await served.swarm.questions()).length === buys.length);
-  await until('slow turns', async () => begun('slow') === slow.length);
-  await until('repeatable turns', async () => begun('again') === again.length + asks.length);
+  await until(async () => (await served.swarm.questions()).length === buys.length, { about: 'questions' });
+  await until(async () => begun('slow') === slow.length, { about: 'slow turns' });
+  await until(async () => begun('again') === again.length + asks.length, { about: 'repeatable turns' });
 
   const queued = [...slow, ...again, ...buys].flatMap(({ agent, instanceKey }) =>
     [1, 2].map((number) => one(agent, instanceKey, 'work', `queued-${number}`)),
@@ -130,7 +131,7 @@ async function interruptTurns(served: Served, place: Place, kills: { agents: num
   const targets = instances.filter(({ instanceKey }) => victims.has(instanceKey));
   const killed = targets.filter(({ pid }) => pid !== undefined && tryKill(pid)).length;
   kills.agents += killed;
-  await until('resumed turns', async () => begun('again') === again.length + asks.length + killed);
+  await until(async () => begun('again') === again.length + asks.length + killed, { about: 'resumed turns' });
   return [...buys, ...slow, ...again, ...asks, ...queued];
 }
 
@@ -163,12 +164,4 @@ async function inOrder(inputs: readonly Input[], work: (input: Input) => Promise
       for (const input of own) await work(input);
   };
   await Promise.all(times(AT_ONCE, next));
-}
-
-export async function until(what: string, holds: () => Promise<boolean>, limitMs = 120_000): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`This did not happen within ${limitMs / 1000} s: ${what}`);
-    await Bun.sleep(100);
-  }
 }

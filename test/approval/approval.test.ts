@@ -21,6 +21,7 @@ import { rule } from '../../packages/base/src/extensions/approval/testing/rule.t
 import { openQuestions } from '@goondan/runtime/internal';
 import { samples } from '../samples.ts';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
+import { until } from '../until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(90_000);
@@ -69,21 +70,14 @@ async function rememberRun(): Promise<void> {
 
 type Waiting = Pick<Swarm, 'questions' | 'instances'>;
 
-async function until<Value>(what: string, look: () => Promise<Value | undefined | false>): Promise<Value> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);
-    await Bun.sleep(10);
-  }
-}
-
 function asked(swarm: Waiting, count = 1): Promise<readonly QuestionSummary[]> {
-  return until('a person is asked', async () => {
-    const questions = await swarm.questions();
-    return questions.length === count && questions;
-  });
+  return until(
+    async () => {
+      const questions = await swarm.questions();
+      return questions.length === count && questions;
+    },
+    { about: 'a person is asked' },
+  );
 }
 
 async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefined> {
@@ -92,10 +86,13 @@ async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefin
 
 /** Waits until a process other than `before` works on the turn. */
 function anotherProcess(swarm: Waiting, before: number | undefined): Promise<number> {
-  return until('another process is there', async () => {
-    const pid = await pidOf(swarm);
-    return pid !== undefined && pid !== before && pid;
-  });
+  return until(
+    async () => {
+      const pid = await pidOf(swarm);
+      return pid !== undefined && pid !== before && pid;
+    },
+    { about: 'another process is there' },
+  );
 }
 
 interface Run {
@@ -129,7 +126,7 @@ describe('an approval', () => {
     await another.watch({ types: ['question'], soFar: true }, (notice) => {
       if (notice.type === 'question') heard.push(`${notice.state} ${notice.question.id}`);
     });
-    await until('the question is heard', async () => heard.length > 0);
+    await until(async () => heard.length > 0, { about: 'the question is heard' });
     expect(heard).toEqual([`asked ${question?.id ?? ''}`]);
     await another.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
     expect(textOfEnd(await turn)).toBe('Put a book: ');
@@ -195,10 +192,13 @@ describe('an approval', () => {
     const turn = control.ask({ input: 'twice a book' });
     const [first] = await asked(control);
     await control.answer({ id: first?.id ?? '', decision: 'approved', by: 'ann' });
-    const [second] = await until('the second is asked about', async () => {
-      const questions = await control.questions();
-      return questions[0]?.id !== first?.id && questions.length === 1 && questions;
-    });
+    const [second] = await until(
+      async () => {
+        const questions = await control.questions();
+        return questions[0]?.id !== first?.id && questions.length === 1 && questions;
+      },
+      { about: 'the second is asked about' },
+    );
     expect([first?.toolCallId, second?.toolCallId]).toEqual(['call_1', 'call_2']);
     expect(first?.digest).toBe(second?.digest ?? '');
     expect(runs()).toHaveLength(1);
@@ -382,7 +382,7 @@ describe('in between', () => {
       if (times === 0) await control.deliver({ id: 'e1', input: 'put a book' });
       // The orchestrator knows the question from the earlier run. So the test waits until the new process asks it
       // again.
-      await until('its process asks', async () => hasAsked);
+      await until(async () => hasAsked, { about: 'its process asks' });
       const [found] = await asked(control);
       question ??= found;
       expect(found).toMatchObject(book);
@@ -437,10 +437,13 @@ describe('in between', () => {
     void control.ask({ id: 'e1', input: 'put a book' }).catch(() => undefined);
     const [question] = await asked(control);
     await control.restart({ agent: 'keeper', fresh: true });
-    const [again] = await until('it is asked again', async () => {
-      const questions = await control.questions();
-      return questions[0] !== undefined && questions[0].id !== question?.id && questions;
-    });
+    const [again] = await until(
+      async () => {
+        const questions = await control.questions();
+        return questions[0] !== undefined && questions[0].id !== question?.id && questions;
+      },
+      { about: 'it is asked again' },
+    );
     expect(again).toMatchObject(book);
     expect(
       await rejectionOf(control.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' })),
@@ -470,10 +473,13 @@ describe('agents that wait for an agent that waits for a person', () => {
     const [question] = await asked(first);
     const boss = await pidOf(first, 'boss');
     process.kill(boss ?? 0, 'SIGKILL');
-    await until('the boss is back', async () => {
-      const pid = await pidOf(first, 'boss');
-      return pid !== undefined && pid !== boss;
-    });
+    await until(
+      async () => {
+        const pid = await pidOf(first, 'boss');
+        return pid !== undefined && pid !== boss;
+      },
+      { about: 'the boss is back' },
+    );
     await Bun.sleep(1_000);
     await first.stop();
     const control = await start(impatient);

@@ -5,6 +5,7 @@
 import type { Delivery, Swarm, SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { textOf } from '@goondan/types';
 import type { Cluster } from './start-cluster.ts';
+import { until } from '../until.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -75,10 +76,13 @@ async function approval(cluster: Cluster): Promise<readonly unknown[]> {
     const id = `approval-${index + 1}`;
     const asked = say(cluster.at(index), id, { agent: 'keeper', instanceKey: 'approval', input: `once ${id}` });
     const other = cluster.at(index + 1);
-    const waiting = await until('a call waits for approval', async () => {
-      const calls = await other.questions();
-      return calls.find(({ eventId }) => eventId === id);
-    });
+    const waiting = await until(
+      async () => {
+        const calls = await other.questions();
+        return calls.find(({ eventId }) => eventId === id);
+      },
+      { about: 'a call waits for approval' },
+    );
     await other.answer({ id: waiting.id, decision: answer, by: 'Ada', note: 'I looked.' });
     seen.push(waiting.toolName, await asked);
   }
@@ -147,19 +151,4 @@ async function forks(cluster: Cluster): Promise<readonly unknown[]> {
       .then(() => 'deleted'),
   );
   return seen;
-}
-
-/** Polls until `look` returns a value. The timeout is long enough for a busy machine. */
-export async function until<Value>(
-  what: string,
-  look: () => Value | undefined | false | Promise<Value | undefined | false>,
-  timeoutMs = 60_000,
-): Promise<Value> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);
-    await Bun.sleep(20);
-  }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Random, seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { samples, sampleStep } from '../samples.ts';
 import { seed } from '../seed.ts';
+import { until } from '../until.ts';
 
 interface Part {
   readonly type: string;
@@ -116,7 +117,7 @@ async function killAfter(stateRoot: string, random: Random): Promise<boolean> {
   const happened = random.below(happenings);
   const started = start(stateRoot);
   await started.accepted;
-  while (linesOf(stateRoot).length < happened && started.process.exitCode === null) await Bun.sleep(1);
+  await until(() => linesOf(stateRoot).length >= happened || started.process.exitCode !== null);
   // This waits a little, so that the kill happens between two events, during a write or a wait.
   await Bun.sleep(random.below(4_000) / 1_000);
   started.process.kill('SIGKILL');

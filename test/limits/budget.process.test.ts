@@ -5,8 +5,9 @@ import type { Swarm, TurnEnd } from '../../packages/runtime/src/control/swarm.ts
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { sampledCases, samples, sampleStep } from '../samples.ts';
 import { seed } from '../seed.ts';
-import { openSwarm, until } from './open-swarm.ts';
+import { openSwarm } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(90_000);
 
@@ -112,7 +113,7 @@ describe('Y-04 a breach that asks', () => {
     const { swarm } = running;
     const turns = askAll(swarm, 5, two);
     const open = async () => (await swarm.questions()).filter(({ kind }) => kind === 'budget');
-    await until('eight turns wait', async () => (await open()).length === 8);
+    await until(async () => (await open()).length === 8, { about: 'eight turns wait' });
     const [question] = await open();
     expect(question).toMatchObject({
       kind: 'budget',
@@ -124,10 +125,13 @@ describe('Y-04 a breach that asks', () => {
     expect(provider.requests.length).toBe(2);
     // One answer counts for all of them: two go on, and the other six ask for the next portion.
     await swarm.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
-    await until('six turns ask again', async () => {
-      const asked = await open();
-      return asked.length === 6 && asked.every(({ args }) => args['to'] === 6);
-    });
+    await until(
+      async () => {
+        const asked = await open();
+        return asked.length === 6 && asked.every(({ args }) => args['to'] === 6);
+      },
+      { about: 'six turns ask again' },
+    );
     expect(provider.requests.length).toBe(4);
 
     const [next] = await open();
@@ -143,19 +147,22 @@ describe('Y-04 a breach that asks', () => {
     await using running = await openSwarm({ url: provider.url, agents, extensions });
     for (const agent of ['a', 'b']) await running.swarm.ask({ agent, input: 'Hello' });
     await running.swarm.deliver({ agent: 'c', input: 'Hello' });
-    await until('the turn waits', async () => (await running.swarm.questions()).length === 1);
+    await until(async () => (await running.swarm.questions()).length === 1, { about: 'the turn waits' });
     await running.startAgain();
     const [question] = await running.swarm.questions();
     expect(question).toMatchObject({ agent: 'c', kind: 'budget' });
     await running.swarm.answer({ id: question?.id ?? '', decision: 'approved', by: 'ann' });
-    await until('the turn went on', () => provider.requests.length === 3);
-    await until('the turn has ended', async () => {
-      const { instances } = await running.swarm.status();
-      return instances.every(({ queued }) => queued === 0);
-    });
+    await until(() => provider.requests.length === 3, { about: 'the turn went on' });
+    await until(
+      async () => {
+        const { instances } = await running.swarm.status();
+        return instances.every(({ queued }) => queued === 0);
+      },
+      { about: 'the turn has ended' },
+    );
     await running.startAgain();
     expect(codesOf([await running.swarm.ask({ agent: 'd', input: 'Hello' })])).toEqual(['answered']);
     await running.swarm.deliver({ agent: 'e', input: 'Hello' });
-    await until('the next portion is used up', async () => (await running.swarm.questions()).length === 1);
+    await until(async () => (await running.swarm.questions()).length === 1, { about: 'the next portion is used up' });
   });
 });

@@ -3,8 +3,9 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { renderTrace } from '../../packages/runtime/src/trace/render-trace.ts';
 import { openStoreReader } from '../../packages/runtime/src/store/files/open-store-reader.ts';
 import { sampleStep } from '../samples.ts';
-import { openSwarm, until } from './open-swarm.ts';
+import { openSwarm } from './open-swarm.ts';
 import { mostWithin, startProvider } from './provider.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(150_000);
 
@@ -20,17 +21,20 @@ test('Y-07 requests per minute and concurrent calls are limited over 8 processes
   const asked = agents.flatMap((agent) =>
     ['1', '2', '3'].map((instanceKey) => swarm.ask({ agent, instanceKey, input: 'Hello' }).catch(() => undefined)),
   );
-  await until('all other calls wait', async () => {
-    const { instances } = await swarm.status();
-    return instances.filter(({ limitWait }) => limitWait !== undefined).length === 21;
-  });
+  await until(
+    async () => {
+      const { instances } = await swarm.status();
+      return instances.filter(({ limitWait }) => limitWait !== undefined).length === 21;
+    },
+    { about: 'all other calls wait' },
+  );
   expect(new Set((await swarm.status()).instances.map(({ pid }) => pid)).size).toBe(8);
   const waits = (await swarm.status()).instances.flatMap(({ limitWait }) => limitWait?.limit ?? []);
   expect(waits).toContain('concurrent: 3 of Model/main');
-  await until('three calls are open', () => provider.requests.length === 3);
+  await until(() => provider.requests.length === 3, { about: 'three calls are open' });
 
   provider.open();
-  await until('the minute is full', () => provider.requests.length === 19);
+  await until(() => provider.requests.length === 19, { about: 'the minute is full' });
   await Bun.sleep(500);
   expect(provider.requests.length).toBe(19);
   expect(provider.mostOpen).toBe(3);
@@ -61,7 +65,7 @@ test('Y-07 a wait is in the trace of the running turn, and a reload that raises 
       },
     );
   const first = ask('1');
-  await until('the first call is open', () => provider.requests.length === 1);
+  await until(() => provider.requests.length === 1, { about: 'the first call is open' });
   const second = ask('2');
   const { workspaceId } = await swarm.status();
   const { traces } = openStoreReader({ stateRoot, workspaceId });
@@ -69,17 +73,19 @@ test('Y-07 a wait is in the trace of the running turn, and a reload that raises 
     const [turn] = await traces.list({ instanceKey: '2' });
     return turn === undefined ? '' : (await traces.read(turn.turnId)).turns.map((each) => renderTrace(each)).join('\n');
   };
-  await until('the trace has the wait', async () =>
-    (await shown()).includes('waiting for concurrent: 1 of Model/main'),
-  );
+  await until(async () => (await shown()).includes('waiting for concurrent: 1 of Model/main'), {
+    about: 'the trace has the wait',
+  });
   expect(told).toEqual(['limit.reached']);
 
   await running.reload({ ...bundle, limits: { concurrent: 2 } });
-  await until('the second call is open', () => provider.requests.length === 2);
+  await until(() => provider.requests.length === 2, { about: 'the second call is open' });
   expect(told).toEqual(['limit.reached', 'limit.waited']);
   provider.open();
   await Promise.all([first, second]);
-  await until('the trace has the time of the wait', async () => / waited \S+ m?s for a limit/.test(await shown()));
+  await until(async () => / waited \S+ m?s for a limit/.test(await shown()), {
+    about: 'the trace has the time of the wait',
+  });
 });
 
 /** Checks that no agent is served again while another one, that is served later, has had one call less. */

@@ -6,8 +6,8 @@ import { connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
 import { testInProof } from '../samples.ts';
 import { limitedBundle } from './bundle.ts';
-import { until } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(90_000);
 
@@ -29,7 +29,7 @@ testInProof('Y-04 a budget of money asks before it is exceeded, and spends what 
   const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
   const ask = (input: string) => swarm.ask({ agent: 'a', instanceKey: input, input });
   const question = async () => {
-    await until('a person is asked', async () => (await swarm.questions()).length === 1);
+    await until(async () => (await swarm.questions()).length === 1, { about: 'a person is asked' });
     return (await swarm.questions())[0]?.id ?? '';
   };
 

@@ -7,8 +7,8 @@ import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bu
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
 import { limitedBundle } from './bundle.ts';
-import { until } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(120_000);
 
@@ -40,7 +40,7 @@ testInProof(`Y-04 Y-07 limits and budgets hold on ${nodes} nodes, also when a no
       Array.from({ length: 5 }, (_, key) => ({ agent, instanceKey: `k${key}`, input: 'Hello', id: `${agent}${key}` })),
     );
     await Promise.all(inputs.map((input, index) => cluster.at(index).deliver(input)));
-    await until('some calls were made', () => provider.requests.length >= agents.length);
+    await until(() => provider.requests.length >= agents.length, { about: 'some calls were made' });
     const [killed] = cluster.nodes;
     await killed?.kill();
     // Waits for the turns that other nodes take over, too: until then, no node lists them.
@@ -66,7 +66,7 @@ testInProof('Y-07 S-01 a wait is told by the node, and is in the trace of the ru
     const options = { bundleFolder: files.folder, swarm: 'limited', store: database.address, openReader };
     await using cluster = await startCluster({ ...options, nodes: 2 });
     const first = cluster.at(0).ask({ instanceKey: '1', input: 'Hello' });
-    await until('the first call is open', () => provider.requests.length === 1);
+    await until(() => provider.requests.length === 1, { about: 'the first call is open' });
     const told: string[] = [];
     const onNotice = (notice: SwarmNotice) => {
       if (notice.type === 'runtime.event' && notice.name.startsWith('limit.')) told.push(notice.name);
@@ -78,13 +78,15 @@ testInProof('Y-07 S-01 a wait is told by the node, and is in the trace of the ru
       const read = turn === undefined ? undefined : await traces.read(turn.turnId);
       return (read?.turns ?? []).map((each) => renderTrace(each)).join('\n');
     };
-    await until('the trace has the wait', async () =>
-      (await shown()).includes('waiting for concurrent: 1 of Model/main'),
-    );
+    await until(async () => (await shown()).includes('waiting for concurrent: 1 of Model/main'), {
+      about: 'the trace has the wait',
+    });
     provider.open();
     await Promise.all([first, second]);
     expect(told).toEqual(['limit.reached', 'limit.waited']);
-    await until('the trace has the time of the wait', async () => / waited \S+ m?s for a limit/.test(await shown()));
+    await until(async () => / waited \S+ m?s for a limit/.test(await shown()), {
+      about: 'the trace has the time of the wait',
+    });
   }
   await database.drop();
 });

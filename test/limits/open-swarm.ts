@@ -33,11 +33,3 @@ export async function openSwarm(bundle: LimitedBundle) {
     },
   };
 }
-
-export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 1_000; attempt += 1) {
-    if (await isTrue()) return;
-    await Bun.sleep(20);
-  }
-  throw new Error(`It never came true that ${what}.`);
-}

@@ -3,8 +3,9 @@ import { expect, setDefaultTimeout } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import { providerCases } from '../../packages/runtime/src/agent/model/providers/wire/provider-cases.ts';
 import { testInProof } from '../samples.ts';
-import { openSwarm, until } from './open-swarm.ts';
+import { openSwarm } from './open-swarm.ts';
 import { startProvider } from './provider.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(90_000);
 
@@ -38,7 +39,7 @@ for (const [name, wire] of providerCases) {
 
   testInProof(`Y-07 ${name}: requestsPerMinute and concurrent hold over 8 processes`, async () => {
     await using all = await openAll({ requestsPerMinute: 19, concurrent: 3 });
-    await until('the minute is full', () => all.provider.requests.length >= 19);
+    await until(() => all.provider.requests.length >= 19, { about: 'the minute is full' });
     await all.settle();
     expect([all.provider.requests.length, all.provider.mostOpen]).toEqual([19, 3]);
     expect(await all.waiting()).toHaveLength(5);
@@ -46,7 +47,9 @@ for (const [name, wire] of providerCases) {
 
   testInProof(`Y-07 ${name}: tokensPerMinute holds over 8 processes`, async () => {
     await using all = await openAll({ tokensPerMinute: 2_000 });
-    await until('calls wait', async () => (await all.waiting()).includes('tokensPerMinute: 2000 of Model/main'));
+    await until(async () => (await all.waiting()).includes('tokensPerMinute: 2000 of Model/main'), {
+      about: 'calls wait',
+    });
     await all.settle();
     expect(all.provider.tokens).toBeGreaterThan(1_000);
     expect(all.provider.tokens).toBeLessThanOrEqual(2_000);

@@ -8,6 +8,7 @@ import type { WorkspaceList } from '../../packages/cli/src/studio/contract.ts';
 import type { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
 import { StudioPlace } from '../../packages/cli/src/testing/studio-place.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../../packages/runtime/src/control/control-socket-path.ts';
+import { until } from '../until.ts';
 
 const ciToken = 'a-token-of-the-ci-1';
 export const kimToken = 'a-token-of-kim-0001';
@@ -67,7 +68,7 @@ export class Doors {
     const { workspaces } = await this.#studio.read<WorkspaceList>('/api/workspaces');
     this.#studioPath = `/api/workspaces/${workspaces[0]?.workspaceId ?? ''}`;
     for (const port of Object.values(this.ports)) {
-      while (!(await isUp(port))) await Bun.sleep(20);
+      await until(() => isUp(port));
     }
   }
 

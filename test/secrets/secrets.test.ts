@@ -20,6 +20,7 @@ import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wir
 import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
 import { canaries, type CanaryName, findCanaries, names } from './canaries.ts';
 import { readProcesses } from './read-processes.ts';
+import { until } from '../until.ts';
 
 const place = new GdnPlace();
 const model = startWireServer(openaiWire);
@@ -60,14 +61,6 @@ const gdn = async (command: string, ...args: string[]) => {
   printed.push(ended.stdout, ended.stderr);
   return ended;
 };
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 45_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('It did not come to that.');
-    await Bun.sleep(20);
-  }
-}
 
 const usage = { input: 1, output: 1, cached: 0 };
 let calls = 0;

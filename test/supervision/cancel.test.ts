@@ -18,9 +18,9 @@ import {
   temporaryFolder,
   TEST_MS,
   type TestSwarm,
-  until,
 } from './kit.ts';
 import { sampledCases } from '../samples.ts';
+import { until } from '../until.ts';
 
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 
@@ -28,7 +28,7 @@ const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortSignal) {
   const delivery = { id: 'long', input: 'once wait-for:permission' };
   const end = control.ask(delivery, signal === undefined ? {} : { signal });
-  await until(() => notesIn(folder).includes('begin turn-long'), 'the tool runs');
+  await until(() => notesIn(folder).includes('begin turn-long'), { about: 'the tool runs' });
   return { end };
 }
 
@@ -50,7 +50,7 @@ describe('a cancelled turn', () => {
         );
       expect(outcomeOf(await end)).toBe('E_CANCELLED');
       expect(await next).toBe('You said: hello');
-      await until(() => notesIn(folder.path).includes('aborted turn-long'), 'the tool was told');
+      await until(() => notesIn(folder.path).includes('aborted turn-long'), { about: 'the tool was told' });
       expect(await pidOf(swarm, 'clerk')).toBe(before);
       expect(await control.cancel({ eventId: 'long' })).toBe(false);
     },
@@ -64,7 +64,7 @@ describe('a cancelled turn', () => {
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
       const { end } = await beginLong(swarm, folder.path);
       const waiting = swarm.control.ask({ id: 'waiting', input: 'once wait-for:permission' });
-      await until(() => swarm.control.cancel({ eventId: 'waiting' }), 'it is in the queue');
+      await until(() => swarm.control.cancel({ eventId: 'waiting' }), { about: 'it is in the queue' });
       expect(await swarm.control.cancel({ eventId: 'waiting' })).toBe(false);
       writeFileSync(join(folder.path, 'permission'), '');
       expect(outcomeOf(await end)).toBe('You said: once wait-for:permission');
@@ -80,7 +80,7 @@ describe('a cancelled turn', () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
       const end = swarm.control.ask({ id: 'deaf', input: 'once wait-forever' });
-      await until(async () => (await swarm.control.status()).instances[0]?.status === 'working', 'it runs');
+      await until(async () => (await swarm.control.status()).instances[0]?.status === 'working', { about: 'it runs' });
       const next = ask(swarm, 'clerk', 'default', 'hello');
       expect(await swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
       expect(outcomeOf(await end)).toBe('E_CANCELLED');
@@ -101,7 +101,7 @@ async function cancelAndDie(folder: string, situation: Situation): Promise<void>
     const runTag = await runTagOf(folder);
     child.kill('SIGKILL');
     await child.exited;
-    await until(() => findTagged(runTag).length === 0, 'the guardian has ended what was left');
+    await until(() => findTagged(runTag).length === 0, { about: 'the guardian has ended what was left' });
   }
 }
 
@@ -190,7 +190,7 @@ describe('a watched turn', () => {
       });
       await ask(swarm, 'clerk', 'default', 'once print:TOKEN');
       const printed = () => [...swarm.told('process.stdout'), ...swarm.told('process.stderr')];
-      await until(() => printed().length === 2, 'both lines are there');
+      await until(() => printed().length === 2, { about: 'both lines are there' });
       for (const { message, agent, instance } of printed()) {
         expect([agent, instance]).toEqual(['clerk', 'default']);
         expect(message).toStartWith('printed ');

@@ -5,7 +5,8 @@
  */
 import { startSwarm } from '@goondan/runtime';
 import { cancelledAgents } from './cancelled-agents.ts';
-import { notesIn, until, workspace } from './kit.ts';
+import { notesIn, workspace } from './kit.ts';
+import { until } from '../until.ts';
 
 const [, , folder = '', situation = ''] = process.argv;
 const swarm = await startSwarm({
@@ -21,14 +22,14 @@ const clerk = async () => (await swarm.status()).instances.find(({ agent }) => a
 
 if (situation === 'waiting') {
   await swarm.deliver({ agent: 'clerk', id: 'first', input: 'again wait-for:permission' });
-  await until(hasBegun, 'the first runs');
+  await until(hasBegun, { about: 'the first runs' });
 }
 const agent = situation === 'asking' ? 'front' : 'clerk';
 await swarm.deliver({ agent, id: 'unwanted', input: situation === 'asking' ? 'please' : 'be deaf' });
-await until(hasBegun, 'a tool runs');
+await until(hasBegun, { about: 'a tool runs' });
 if (situation === 'crashed') {
   process.kill((await clerk())?.pid ?? 0, 'SIGKILL');
-  await until(async () => (await clerk())?.pid === undefined, 'its process is gone');
+  await until(async () => (await clerk())?.pid === undefined, { about: 'its process is gone' });
 }
 if (!(await swarm.cancel({ agent, eventId: 'unwanted', reason: 'enough' })))
   throw new Error('There is nothing to cancel.');

@@ -20,8 +20,8 @@ import {
   scriptedAgent,
   temporaryFolder,
   TEST_MS,
-  until,
 } from './kit.ts';
+import { until } from '../until.ts';
 
 const SEED = 4;
 const INSTANCES = samples(100);
@@ -60,7 +60,7 @@ testInProof(
         await control.deliver({ agent: at.agentName, instanceKey: at.instanceKey, id, input });
         most = Math.max(most, (await control.status()).instances.filter(({ pid }) => pid !== undefined).length);
       }
-      await until(() => ends.length >= sent.length, 'every turn is over');
+      await until(() => ends.length >= sent.length, { about: 'every turn is over' });
       exits = () => swarm.told('process.exited');
       expect(most).toBeGreaterThan(MAX_PROCESSES / 2);
       expect(most).toBeLessThanOrEqual(MAX_PROCESSES);

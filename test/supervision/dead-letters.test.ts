@@ -14,8 +14,8 @@ import {
   temporaryFolder,
   TEST_MS,
   type TestSwarm,
-  until,
 } from './kit.ts';
+import { until } from '../until.ts';
 
 const clerk = { agentName: 'clerk', instanceKey: 'default' };
 const POISON = 'again crash-without:antidote';
@@ -68,7 +68,7 @@ describe('a dead letter', () => {
           if (notice.type === 'turn.ended') retried.resolve(outcomeOf(notice.end));
         });
         const running = state === 'working' ? control.ask({ input: 'once wait-for:permission' }) : undefined;
-        if (state === 'working') await until(() => notesIn(folder.path).length === 1, 'the tool runs');
+        if (state === 'working') await until(() => notesIn(folder.path).length === 1, { about: 'the tool runs' });
         if (state === 'asleep') await control.restart();
         expect((await pidOf(swarm, 'clerk')) === undefined).toBe(state === 'asleep');
 

@@ -17,6 +17,7 @@ import { memoryBlobs } from '../../packages/runtime/src/store/memory-blobs.ts';
 import { openJournal } from '../../packages/runtime/src/workspace/journal/journal.ts';
 import { codedFs } from '../../packages/runtime/src/ports/coded-fs.ts';
 import { failingFs, systemError, type Trouble } from '../../packages/runtime/src/workspace/simulation/failing-fs.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(20_000);
 
@@ -49,7 +50,7 @@ test.each([
     // So many failed starts prove that they do not count as crashes: with this policy, a single crash would make each
     // event a dead letter.
     const enough = agents.started() + 16;
-    while (agents.started() < enough) await Bun.sleep(5);
+    await until(() => agents.started() >= enough);
     isFailing = false;
     expect((await Promise.all(asked)).map(textOf)).toEqual(
       ['one', 'two', 'one', 'two'].map((said) => `You said: ${said}`),
@@ -77,7 +78,7 @@ test('T-04 a message too long for a frame does not become a dead letter while th
     isFailing = true;
     const enough = agents.started() + 4;
     const asked = send('a', 'x'.repeat(length));
-    while (agents.started() < enough) await Bun.sleep(5);
+    await until(() => agents.started() >= enough);
     isFailing = false;
     expect(textOf(await asked)).toBe('You said: twice');
   }

@@ -12,10 +12,10 @@ import {
   scriptedAgent,
   temporaryFolder,
   TEST_MS,
-  until,
   waitUntilGone,
   workspace,
 } from './kit.ts';
+import { until } from '../until.ts';
 
 /** The time within which every process must have ended. */
 const GONE_MS = 2_000;
@@ -36,7 +36,7 @@ async function startDoomed(stateRoot: string): Promise<Doomed> {
   const greeting = await child.stdout.getReader().read();
   expect(new TextDecoder().decode(greeting.value)).toBe('ready\n');
   const runTag = await runTagOf(stateRoot);
-  await until(() => programsOf(runTag).length === PROGRAMS, 'the programs run');
+  await until(() => programsOf(runTag).length === PROGRAMS, { about: 'the programs run' });
   const [guardian = 0] = guardiansOf(runTag);
   const kill = async () => {
     child.kill('SIGKILL');
@@ -62,7 +62,7 @@ function programsOf(runTag: string): number[] {
 async function expectGone(runTag: string): Promise<void> {
   const goneAfterMs = await waitUntilGone(runTag, GONE_MS);
   expect(goneAfterMs === undefined ? findTagged(runTag).map(commandOf) : []).toEqual([]);
-  await until(() => guardiansOf(runTag).length === 0, 'the guardian is gone');
+  await until(() => guardiansOf(runTag).length === 0, { about: 'the guardian is gone' });
 }
 
 describe('a killed orchestrator', () => {
@@ -83,7 +83,9 @@ describe('a killed orchestrator', () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
       process.kill(doomed.guardian, 'SIGKILL');
-      await until(() => guardiansOf(doomed.runTag).some((pid) => pid !== doomed.guardian), 'there is another one');
+      await until(() => guardiansOf(doomed.runTag).some((pid) => pid !== doomed.guardian), {
+        about: 'there is another one',
+      });
       await doomed.kill();
       await expectGone(doomed.runTag);
     },

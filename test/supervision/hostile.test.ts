@@ -22,9 +22,9 @@ import {
   TEST_MS,
   type TestFolder,
   type TestSwarm,
-  until,
   watchLoop,
 } from './kit.ts';
+import { until } from '../until.ts';
 
 const allWays = ['once', 'again', 'layer'] as const;
 type Way = (typeof allWays)[number];
@@ -246,7 +246,7 @@ describe('a tool that logs without end', () => {
       const done = ask(swarm, 'bad', 'default', 'once log:10000');
       expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(1);
       expect(await done).toBe('You said: once log:10000');
-      await until(() => swarm.told('frames.dropped').length > 0, 'it is told');
+      await until(() => swarm.told('frames.dropped').length > 0, { about: 'it is told' });
     },
     TEST_MS,
   );
@@ -260,10 +260,10 @@ describe('programs that a tool leaves running', () => {
       await using swarm = await openSwarm(folder.path, { agents });
       await ask(swarm, 'bad', 'default', 'once leave-programs');
       const programs = () => findTagged(swarm.runTag).filter((pid) => commandOf(pid).startsWith('sleep'));
-      await until(() => programs().length === 10, 'the programs run');
+      await until(() => programs().length === 10, { about: 'the programs run' });
       if (how === 'asked to go') await swarm.control.restart({ agent: 'bad' });
       else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
-      await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
+      await until(() => swarm.told('process.exited').length === 1, { about: 'the process is gone' });
       expect(programs()).toEqual([]);
       // After an exit by itself, this is not checked. Such a process also ends its programs, and the orchestrator
       // reports them only if it looks while they end.
@@ -319,10 +319,9 @@ describe('an extension that misbehaves at its start', () => {
       const mended = fails.map(([deed]) => scriptedAgent(`bad-${deed}`));
       {
         await using swarm = await openSwarm(folder.path, { agents: mended });
-        await until(
-          async () => (await swarm.control.status()).instances.every(({ queued }) => queued === 0),
-          'all is handled',
-        );
+        await until(async () => (await swarm.control.status()).instances.every(({ queued }) => queued === 0), {
+          about: 'all is handled',
+        });
       }
       await readStore(folder.path, async (journal) => {
         for (const [deed] of fails) {

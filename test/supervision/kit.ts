@@ -15,6 +15,7 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { sampleStep } from '../samples.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { usedMs } from '../used-ms.ts';
+import { until } from '../until.ts';
 
 export const workspace = 'supervision';
 /** The timeout of one test, long enough for a busy machine. */
@@ -105,7 +106,7 @@ export async function runTagOf(stateRoot: string): Promise<string> {
 export async function expectNothingLeft(runTag: string): Promise<void> {
   const left = findTagged(runTag);
   if (left.length > 0) throw new Error(`Left after the stop: ${left.map(describeProcess).join('; ')}`);
-  await until(() => guardiansOf(runTag).length === 0, 'the guardian is gone');
+  await until(() => guardiansOf(runTag).length === 0, { about: 'the guardian is gone' });
 }
 
 export { findTagged, waitUntilGone };
@@ -131,16 +132,6 @@ export function commandOf(pid: number): string {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
   } catch {
     return '';
-  }
-}
-
-const UNTIL_MS = 50_000;
-
-export async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + UNTIL_MS;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`Waited too long until ${what}.`);
-    await Bun.sleep(10);
   }
 }
 

@@ -16,8 +16,8 @@ import {
   scriptedAgent,
   temporaryFolder,
   TEST_MS,
-  until,
 } from './kit.ts';
+import { until } from '../until.ts';
 
 const clerk = { agentName: 'clerk', instanceKey: 'default' };
 const agentsIn = (workdir: string) => [
@@ -53,7 +53,7 @@ describe('a restart', () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
       const running = swarm.control.ask({ id: 'running', input: 'once wait-for:permission' });
-      await until(() => notesIn(folder.path).length === 2, 'the tool runs');
+      await until(() => notesIn(folder.path).length === 2, { about: 'the tool runs' });
       const before = await pidOf(swarm, 'clerk');
       const waiting = swarm.control.ask({ input: 'hello' });
       const restarted = swarm.control.restart();
@@ -80,7 +80,7 @@ describe('a fresh restart', () => {
         await ask(swarm, 'clerk', 'other', 'other');
         const before = await pidOf(swarm, 'clerk');
         const running = swarm.control.ask({ id: 'running', input: 'once wait-for:permission' });
-        await until(() => notesIn(folder.path).some((note) => note.startsWith('begin')), 'the tool runs');
+        await until(() => notesIn(folder.path).some((note) => note.startsWith('begin')), { about: 'the tool runs' });
         const waiting = swarm.control.ask({ input: 'two' });
         const restarted = swarm.control.restart({ instanceKey: 'default', fresh: true });
         writeFileSync(join(folder.path, 'permission'), '');
@@ -116,9 +116,11 @@ describe('an idle process', () => {
           policy: { idle: { hibernateAfterSeconds: 0.3 }, spares: 0 },
         });
         await ask(swarm, 'clerk', 'default', 'one');
-        await until(() => findTagged(swarm.runTag).length === 0, 'the process is gone');
+        await until(() => findTagged(swarm.runTag).length === 0, { about: 'the process is gone' });
         expect(notesIn(folder.path)).toEqual(['registered', 'cleaned up']);
-        await until(async () => (await swarm.control.status()).instances.length === 0, 'it is known to be gone');
+        await until(async () => (await swarm.control.status()).instances.length === 0, {
+          about: 'it is known to be gone',
+        });
         expect(await swarm.control.instances()).toMatchObject([{ agent: 'clerk', status: 'asleep', queued: 0 }]);
         expect(await ask(swarm, 'clerk', 'default', 'two')).toBe('You said: two');
         expect(notesIn(folder.path)).toHaveLength(3);

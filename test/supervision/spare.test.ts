@@ -1,22 +1,13 @@
 // Tests the spare process, which is started in advance.
 import { describe, expect, test } from 'bun:test';
-import {
-  ask,
-  findTagged,
-  openSwarm,
-  pidOf,
-  scriptedAgent,
-  temporaryFolder,
-  TEST_MS,
-  type TestSwarm,
-  until,
-} from './kit.ts';
+import { ask, findTagged, openSwarm, pidOf, scriptedAgent, temporaryFolder, TEST_MS, type TestSwarm } from './kit.ts';
+import { until } from '../until.ts';
 
 const tellVariable = [{ afterTool: 'acts__once', say: 'It is {{result.value}}.' }];
 
 async function spareOf({ runTag }: TestSwarm, not?: number): Promise<number> {
   const others = () => findTagged(runTag).filter((pid) => pid !== not);
-  await until(() => others().length === 1, 'one process waits');
+  await until(() => others().length === 1, { about: 'one process waits' });
   return others()[0] ?? 0;
 }
 

@@ -15,8 +15,8 @@ import {
   temporaryFolder,
   TEST_MS,
   type TestSwarm,
-  until,
 } from './kit.ts';
+import { until } from '../until.ts';
 
 /** This time is longer than any test may take, so a test that waits for it has failed. */
 const FOREVER_MS = 600_000;
@@ -30,7 +30,7 @@ async function askAndBegin(swarm: TestSwarm, folder: string) {
   const end = swarm.control.ask({ id: 'long', input: 'again wait-for:permission' });
   // A rejection is handled here, because it may come before anything awaits this promise.
   end.catch(() => undefined);
-  await until(() => notesIn(folder).slice(begun).includes('begin turn-long'), 'the tool runs');
+  await until(() => notesIn(folder).slice(begun).includes('begin turn-long'), { about: 'the tool runs' });
   return { end };
 }
 
@@ -119,7 +119,7 @@ describe('a stopped swarm', () => {
       {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
         // Nothing waits for the event any more, but it is still handled, because it was accepted.
-        await until(() => notesIn(folder.path).includes('end turn-long'), 'the turn has gone on');
+        await until(() => notesIn(folder.path).includes('end turn-long'), { about: 'the turn has gone on' });
         expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
       }
       await readStore(folder.path, async (journal) => {
@@ -154,7 +154,7 @@ describe('a stopped swarm', () => {
         policy: { restart: { quickCrashes: 1, baseMs: FOREVER_MS, maxMs: FOREVER_MS } },
       });
       await swarm.control.deliver({ input: 'once exit-1' });
-      await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
+      await until(() => swarm.told('process.exited').length === 1, { about: 'the process is gone' });
       expect((await swarm.control.status()).instances).toMatchObject([{ status: 'waiting', queued: 1, crashes: 1 }]);
       await swarm.control.stop({ graceMs: FOREVER_MS });
     },

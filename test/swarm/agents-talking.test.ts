@@ -2,8 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { errand, heardBy, startTestSwarm, until } from './start-test-swarm.ts';
+import { errand, heardBy, startTestSwarm } from './start-test-swarm.ts';
 import { testInProof } from '../samples.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -28,12 +29,12 @@ describe('the tools of the model', () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const held = errand('held', [{ hold: 'gate' }]);
     expect(await running.say('host', `tell guest ${held}`)).toBe('{"accepted":true}');
-    await until('the guest works', () =>
-      running.notes().some(({ what, agentName }) => what === 'began' && agentName === 'guest'),
-    );
+    await until(() => running.notes().some(({ what, agentName }) => what === 'began' && agentName === 'guest'), {
+      about: 'the guest works',
+    });
     expect(running.ends.map(({ agent }) => agent)).toEqual(['host']);
     running.release('gate');
-    await until('the guest is done', () => running.ends.some(({ agent }) => agent === 'guest'));
+    await until(() => running.ends.some(({ agent }) => agent === 'guest'), { about: 'the guest is done' });
   });
 
   test('A-05 agents__request and agents__send accept another instance key; the default is that of the caller', async () => {
@@ -48,10 +49,13 @@ describe('the tools of the model', () => {
       ],
       { instanceKey: 'mine' },
     );
-    const heard = await until('all four are heard', () => {
-      const all = heardBy(running, 'guest');
-      return all.length === 4 && all;
-    });
+    const heard = await until(
+      () => {
+        const all = heardBy(running, 'guest');
+        return all.length === 4 && all;
+      },
+      { about: 'all four are heard' },
+    );
     const keys = Object.fromEntries(heard.map(({ input = '', instanceKey }) => [input, instanceKey]));
     expect(keys).toEqual({ one: 'mine', two: 'other', three: 'mine', four: 'other' });
     expect(
@@ -110,7 +114,7 @@ describe('ctx.agents of an extension', () => {
       // The host's turn has ended while the guest's turn still runs.
       expect(running.ends.map(({ agent }) => agent)).toEqual(['host']);
       running.release('gate');
-      await until('the guest is done', () => running.ends.some(({ agent }) => agent === 'guest'));
+      await until(() => running.ends.some(({ agent }) => agent === 'guest'), { about: 'the guest is done' });
     },
   );
 });
@@ -134,10 +138,13 @@ describe('errors of a call', () => {
       { ask: { target: 'guest', input: 'one', metadata } },
       { tell: { target: 'guest', metadata } },
     ]);
-    const heard = await until('both are heard', () => {
-      const all = heardBy(running, 'guest');
-      return all.length === 2 && all;
-    });
+    const heard = await until(
+      () => {
+        const all = heardBy(running, 'guest');
+        return all.length === 2 && all;
+      },
+      { about: 'both are heard' },
+    );
     expect(heard.map((event) => event.metadata)).toEqual([metadata, metadata]);
   });
 
@@ -157,7 +164,7 @@ describe('errors of a call', () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const { swarm } = running;
     await swarm.deliver({ agent: 'guest', input: errand('held', [{ hold: 'gate' }]) });
-    await until('the guest works', () => running.notes().length > 0);
+    await until(() => running.notes().length > 0, { about: 'the guest works' });
     // An inbox holds 1000 events. One of these is already being handled.
     let delivered = 1;
     const fill = async () => {

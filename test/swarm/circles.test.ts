@@ -1,9 +1,10 @@
 // Tests requests that could never be answered, because agents wait for each other. They are refused at once, even
 // across several processes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { shareTestSwarm, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+import { shareTestSwarm, startTestSwarm, type TestSwarm } from './start-test-swarm.ts';
 import type { Errand, ErrandStep, StepEnd } from './bundle/run-errand.ts';
 import { testInProof } from '../samples.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -95,7 +96,7 @@ describe('a circle of sends', () => {
       return left === 0 ? [] : [{ tell: { target, errand: { name: 'pass', steps: pass(target, left - 1) } } }];
     };
     expect(await running.run('a', pass('a', rounds))).toEqual([{ accepted: true }]);
-    await until('the last one is told', () => running.ends.length === rounds + 1);
+    await until(() => running.ends.length === rounds + 1, { about: 'the last one is told' });
     expect(
       running.ends
         .map(({ agent }) => agent)
@@ -108,7 +109,7 @@ describe('a circle of sends', () => {
   test('A-04 to itself works, too', async () => {
     await using running = await startTestSwarm({ agents: ['a'], policy });
     expect(await running.run('a', [{ tell: { target: 'a', input: 'to myself' } }])).toEqual([{ accepted: true }]);
-    await until('it is handled', () => running.ends.length === 2);
+    await until(() => running.ends.length === 2, { about: 'it is handled' });
   });
 });
 
@@ -118,10 +119,11 @@ describe('a circle through queues', () => {
     const { swarm } = running;
     // `b` is busy with other work, so the question of `a` is queued behind it.
     const other = running.run('b', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from the other turn' } }]);
-    await until('B works', () => running.notes().some(({ what }) => what === 'began'));
+    await until(() => running.notes().some(({ what }) => what === 'began'), { about: 'B works' });
     const asking = running.run('a', [{ ask: { target: 'b', input: 'waiting' } }]);
-    await until("A's question is in line", async () =>
-      (await swarm.status()).instances.some(({ agent, queued }) => agent === 'b' && queued === 2),
+    await until(
+      async () => (await swarm.status()).instances.some(({ agent, queued }) => agent === 'b' && queued === 2),
+      { about: "A's question is in line" },
     );
     const startedAt = performance.now();
     running.release('gate');
@@ -143,11 +145,11 @@ describe('a circle through queues', () => {
     const queued = async (agent: string) =>
       (await swarm.status()).instances.find((each) => each.agent === agent)?.queued;
     const third = running.run('c', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from C' } }]);
-    await until('C works', () => running.notes().length === 1);
+    await until(() => running.notes().length === 1, { about: 'C works' });
     const second = running.run('b', [{ ask: { target: 'c', input: 'from B' } }]);
-    await until('B waits for C', async () => (await queued('c')) === 2);
+    await until(async () => (await queued('c')) === 2, { about: 'B waits for C' });
     const first = running.run('a', [{ ask: { target: 'b', input: 'from A' } }]);
-    await until('A waits for B', async () => (await queued('b')) === 2);
+    await until(async () => (await queued('b')) === 2, { about: 'A waits for B' });
     running.release('gate');
     expect(await third).toMatchObject([
       {},

@@ -1,6 +1,7 @@
 // Tests one agent that sends messages to many instances, in a swarm that has fewer processes than instances.
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { startTestSwarm, until } from './start-test-swarm.ts';
+import { startTestSwarm } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -18,10 +19,12 @@ test('T-06 the only process of another agent stays, and a person who asks it doe
     keys.map((instanceKey) => ({ tell: { target: 'b', errand: held, instanceKey } })),
   );
   const isInLine = async () => (await running.swarm.status()).instances.some(({ status }) => status === 'waiting');
-  await until('some of them are in line', isInLine);
+  await until(isInLine, { about: 'some of them are in line' });
   expect(await running.say('c', 'still there?')).toBe('c heard: still there?');
   expect(await isInLine()).toBe(true);
   running.release('gate');
-  await until('all of them ran', () => running.ends.filter(({ agent }) => agent === 'b').length === keys.length);
+  await until(() => running.ends.filter(({ agent }) => agent === 'b').length === keys.length, {
+    about: 'all of them ran',
+  });
   expect(await pidOf('c')).toBe(before);
 });

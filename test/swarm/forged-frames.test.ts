@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { newTraceId } from '@goondan/runtime/control';
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { errand, heardBy, shareTestSwarm, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+import { errand, heardBy, shareTestSwarm, startTestSwarm, type TestSwarm } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -82,10 +83,9 @@ describe('a forged call', () => {
     ];
     // The forger's turn lasts until both calls have arrived, because the end of the turn would cancel them.
     const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
-    const heard = await until(
-      'both are heard',
-      () => heardBy(running, 'victim').length === 2 && heardBy(running, 'victim'),
-    );
+    const heard = await until(() => heardBy(running, 'victim').length === 2 && heardBy(running, 'victim'), {
+      about: 'both are heard',
+    });
     const stamped = {
       type: 'agent.message',
       source: { kind: 'agent', name: 'forger' },
@@ -132,10 +132,9 @@ describe('a forged end of a turn', () => {
     await using running = await startTestSwarm({ agents: ['a', forger, victim] });
     const held = { name: 'held', steps: [{ hold: 'gate' }] };
     const asked = running.run('a', [{ ask: { target: 'victim', errand: held } }], { id: 'asked-by-a-client' });
-    const [heard] = await until(
-      'the victim works',
-      () => heardBy(running, 'victim').length === 1 && heardBy(running, 'victim'),
-    );
+    const [heard] = await until(() => heardBy(running, 'victim').length === 1 && heardBy(running, 'victim'), {
+      about: 'the victim works',
+    });
     const ids = [heard?.id ?? '', 'asked-by-a-client', 'nobody-knows-it', `turn-${heard?.id}`];
     const forged = ids.flatMap((id) => [forgeEnd('turn.done', id), forgeEnd('reply', id)]);
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');

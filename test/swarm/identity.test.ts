@@ -4,7 +4,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { newTraceId } from '@goondan/runtime/control';
 import { logsFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
-import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+import { heardBy, startTestSwarm, type TestSwarm } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -18,10 +19,13 @@ describe('the caller', () => {
     await running.run('a', [{ ask: { target: 'b', errand: onwards } }, { tell: { target: 'b', errand: onwards } }], {
       auth,
     });
-    const heard = await until('all four are heard', () => {
-      const all = [...heardBy(running, 'b'), ...heardBy(running, 'c')];
-      return all.length === 4 && all;
-    });
+    const heard = await until(
+      () => {
+        const all = [...heardBy(running, 'b'), ...heardBy(running, 'c')];
+        return all.length === 4 && all;
+      },
+      { about: 'all four are heard' },
+    );
     expect(heard.map((event) => event.auth)).toEqual([auth, auth, auth, auth]);
     expect(heard.map(({ source }) => source)).toEqual(['a', 'a', 'b', 'b'].map((name) => ({ kind: 'agent', name })));
     // If the caller has no `auth`, the called agent gets none.
@@ -39,10 +43,13 @@ describe('the caller', () => {
     });
     const traceId = newTraceId();
     await running.say('a', 'hello', { auth, traceId, metadata: { target: 'b' } });
-    const heard = await until('both are heard', () => {
-      const all = heardBy(running, 'b');
-      return all.length === 2 && all;
-    });
+    const heard = await until(
+      () => {
+        const all = heardBy(running, 'b');
+        return all.length === 2 && all;
+      },
+      { about: 'both are heard' },
+    );
     const stamped = { auth, traceId, source: { kind: 'agent', name: 'a' } };
     expect(heard).toMatchObject([
       { ...stamped, input: 'asked' },
@@ -60,10 +67,9 @@ describe('the caller', () => {
     expect(claims?.about).toEqual(Array(10).fill('E_AGENT_REQUEST'));
     // An agent without an identity cannot get one.
     await running.say('a', 'hello', { metadata: { target: 'b' }, instanceKey: 'nobody' });
-    const later = await until(
-      'both are heard',
-      () => heardBy(running, 'b').length === 4 && heardBy(running, 'b').slice(2),
-    );
+    const later = await until(() => heardBy(running, 'b').length === 4 && heardBy(running, 'b').slice(2), {
+      about: 'both are heard',
+    });
     for (const event of later) expect(event).not.toHaveProperty('auth');
   });
 });
@@ -108,7 +114,9 @@ describe('the trace', () => {
     const traceId = newTraceId();
     const onwards = { name: 'onwards', steps: [{ ask: { target: 'c', input: 'hello' } }] };
     await running.run('a', [{ ask: { target: 'b', errand: onwards } }], { traceId });
-    await until('all is told', () => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 3);
+    await until(() => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 3, {
+      about: 'all is told',
+    });
     const spans = spansOf(running);
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
     expect(only(spans, { name: 'turn.started', agent: 'a' })).not.toHaveProperty('parentSpanId');
@@ -130,7 +138,9 @@ describe('the trace', () => {
     await using running = await startTestSwarm({ agents: [{ name: 'a', extensions: ['courier'] }, 'b'] });
     const layer = (name: string) => ({ name, steps: [{ ask: { target: 'b', input: name } }] });
     await running.say('a', 'ask b by the model', { metadata: { turn: layer('turn'), step: layer('step') } });
-    await until('all is told', () => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 4);
+    await until(() => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 4, {
+      about: 'all is told',
+    });
     const spans = spansOf(running);
     const parents = spans
       .filter(({ name, agent }) => name === 'turn.started' && agent === 'b')
@@ -146,8 +156,9 @@ describe('the trace', () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const traceId = newTraceId();
     await running.say('a', 'tell b hello', { traceId });
-    const told = await until('it is told', () =>
-      spansOf(running).find(({ name, agent }) => name === 'turn.started' && agent === 'b'),
+    const told = await until(
+      () => spansOf(running).find(({ name, agent }) => name === 'turn.started' && agent === 'b'),
+      { about: 'it is told' },
     );
     const asking = only(spansOf(running), { name: 'tool.called', agent: 'a', toolName: 'agents__send' });
     expect(told).toMatchObject({ traceId, parentSpanId: asking.spanId });

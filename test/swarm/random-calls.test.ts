@@ -9,7 +9,8 @@ import { samples, sampleStep, testInProof } from '../samples.ts';
 import { seed } from '../seed.ts';
 import type { ErrandEnd, Note, StepEnd } from './bundle/run-errand.ts';
 import { allQuestions, growQuestions, type Question, toErrand } from './random-questions.ts';
-import { answerOf, startTestSwarm, type TestSwarm, until, workspace } from './start-test-swarm.ts';
+import { answerOf, startTestSwarm, type TestSwarm, workspace } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(120_000);
 
@@ -34,9 +35,9 @@ describe('random call graphs', () => {
         policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
       });
       const ends = await askAll(running, roots);
-      await until('everybody is free', async () =>
-        (await running.swarm.status()).instances.every(({ queued }) => queued === 0),
-      );
+      await until(async () => (await running.swarm.status()).instances.every(({ queued }) => queued === 0), {
+        about: 'everybody is free',
+      });
       checkRoots(roots, ends);
       const kinds = checkRequests(running.notes(), planned);
       const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);

@@ -1,8 +1,9 @@
 // Tests a request that takes too long. The caller and the called agent are notified, and neither gets the answer to
 // another request.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
+import { errand as write, startTestSwarm } from './start-test-swarm.ts';
 import { testInProof } from '../samples.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -19,10 +20,10 @@ describe.concurrent('a request that is not answered in time', () => {
       { code: 'E_AGENT_TIMEOUT', message: lateMessage(700, 'timeoutMs of the request') },
     ]);
     // In the called agent's tool, `ctx.signal` aborted. The turn ended long before the tool would have ended.
-    await until('the tool is told', () =>
-      running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'),
-    );
-    const end = await until('its turn ends', () => running.ends.find(({ agent }) => agent === 'b'));
+    await until(() => running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'), {
+      about: 'the tool is told',
+    });
+    const end = await until(() => running.ends.find(({ agent }) => agent === 'b'), { about: 'its turn ends' });
     expect(end.result).toMatchObject({ finishReason: 'error', error: { code: 'E_CANCELLED' } });
   });
 
@@ -63,10 +64,13 @@ describe.concurrent('a request that is not answered in time', () => {
     const ask = { ask: { target: 'b', errand: { name: 'late', steps: [{ sleep: LONG_MS }] }, timeoutMs: 1 } };
     const error = { code: 'E_AGENT_TIMEOUT', message: lateMessage(1, 'timeoutMs of the request') };
     expect(await running.run('a', [ask, ask, ask, ask])).toEqual([error, error, error, error]);
-    const ends = await until('all of them are over', () => {
-      const all = running.ends.filter(({ agent }) => agent === 'b');
-      return all.length === 4 && all;
-    });
+    const ends = await until(
+      () => {
+        const all = running.ends.filter(({ agent }) => agent === 'b');
+        return all.length === 4 && all;
+      },
+      { about: 'all of them are over' },
+    );
     expect(ends.map(({ result }) => result.error?.code)).toEqual(Array(4).fill('E_CANCELLED'));
   });
 
@@ -77,11 +81,13 @@ describe.concurrent('a request that is not answered in time', () => {
     expect(await running.run('a', [{ ask: { target: 'b', errand: outer, timeoutMs: 1_500 } }])).toMatchObject([
       { code: 'E_AGENT_TIMEOUT' },
     ]);
-    const aborted = await until('the last one is told', () => running.notes().find(({ what }) => what === 'aborted'));
+    const aborted = await until(() => running.notes().find(({ what }) => what === 'aborted'), {
+      about: 'the last one is told',
+    });
     expect(aborted).toMatchObject({ agentName: 'c', errand: 'inner' });
-    await until('everybody is free again', async () =>
-      (await running.swarm.status()).instances.every(({ status }) => status === 'idle'),
-    );
+    await until(async () => (await running.swarm.status()).instances.every(({ status }) => status === 'idle'), {
+      about: 'everybody is free again',
+    });
   });
 
   test('A-03 without its own timeout a request has that of the swarm', async () => {
@@ -98,7 +104,7 @@ describe('a request in the queue of its callee', () => {
   test('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
     const busy = running.run('b', [{ hold: 'gate' }]);
-    await until('B works', () => running.notes().length === 1);
+    await until(() => running.notes().length === 1, { about: 'B works' });
     const never = { name: 'never', steps: [{ sleep: LONG_MS }] };
     const problem = 'Agent "b" did not begin its turn within 300 ms (its policy.queueTimeoutMs).';
     expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 1 } }])).toMatchObject([

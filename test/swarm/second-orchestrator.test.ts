@@ -19,9 +19,9 @@ import {
   readNotes,
   release,
   testPlan,
-  until,
   workspace,
 } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -126,13 +126,13 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     await control.deliver({ id: 'event-0', input: errand('again-asking', [{ leave: 'program' }, asking]) });
     const later = ['event-1', 'event-2', 'event-3'];
     for (const id of later) await control.deliver({ id, input: id });
-    await until('the guest works', () =>
-      readNotes(folder).some(({ what, agentName }) => what === 'began' && agentName === 'guest'),
-    );
+    await until(() => readNotes(folder).some(({ what, agentName }) => what === 'began' && agentName === 'guest'), {
+      about: 'the guest works',
+    });
 
     await killWithGuardian(child, runTag);
     // The agents ended with their orchestrator, but the program did not.
-    await until('the agents are gone', () => findTagged(runTag).every(isSleep));
+    await until(() => findTagged(runTag).every(isSleep), { about: 'the agents are gone' });
     expect(findTagged(runTag)).toHaveLength(1);
 
     const logs: LogLine[] = [];
@@ -148,7 +148,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
       if (notice.type === 'turn.ended') handled.push(notice.end.eventId);
     });
     release(folder, 'gate');
-    await until('all of it is handled', () => handled.length === 4);
+    await until(() => handled.length === 4, { about: 'all of it is handled' });
     expect(handled).toEqual(['event-0', ...later]);
     // If an event is sent again with the same id, the sender gets the answer of that event.
     const ends = await Promise.all(['event-0', ...later].map((id) => next.ask({ id, input: id })));
@@ -175,7 +175,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const runTag = await runTagOf(folder);
     const control = await connectSwarm(place(folder));
     await control.deliver({ input: errand('leaving', [{ leave: 'program' }, { hold: 'gate' }]) });
-    await until('it works', () => findTagged(runTag).some(isSleep));
+    await until(() => findTagged(runTag).some(isSleep), { about: 'it works' });
     child.kill('SIGKILL');
     expect(await waitUntilGone(runTag, 2_000)).toBeDefined();
   });

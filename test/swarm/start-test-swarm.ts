@@ -197,21 +197,6 @@ export function heardBy({ notes }: Pick<TestSwarm, 'notes'>, agent: string): rea
   return heard.map(({ about }) => (about as { readonly inputEvent: AgentEvent }).inputEvent);
 }
 
-/** Polls until `look` returns a value. The timeout is long enough for a busy machine. */
-export async function until<Value>(
-  what: string,
-  look: () => Value | undefined | false | Promise<Value | undefined | false>,
-  timeoutMs = 20_000,
-): Promise<Value> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);
-    await Bun.sleep(10);
-  }
-}
-
 const bundle = join(import.meta.dir, 'bundle');
 
 function declare({ name, extensions = [], description, mayAsk, isolation }: TestAgent, work: string): DeclaredAgent {

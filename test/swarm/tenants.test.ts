@@ -3,7 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { samples, sampleStep } from '../samples.ts';
-import { errand, startTestSwarm, until } from './start-test-swarm.ts';
+import { errand, startTestSwarm } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -66,7 +67,7 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
       const input = errand(`errand-${number}`, [{ sleep: EVENTS - number }]);
       await Promise.all(keys.map((instanceKey) => running.swarm.deliver({ instanceKey, input, id: String(number) })));
     }
-    await until('all is done', () => running.ends.length === keys.length * numbers.length);
+    await until(() => running.ends.length === keys.length * numbers.length, { about: 'all is done' });
     for (const key of keys) {
       const own = running.events.filter(({ at, name }) => at.instanceKey === key && name.startsWith('turn.'));
       expect(own.map(({ name, payload }) => [name, payload['turnId']])).toEqual(

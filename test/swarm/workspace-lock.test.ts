@@ -16,9 +16,9 @@ import {
   makeTestFolder,
   startTestSwarm,
   testPlan,
-  until,
   workspace,
 } from './start-test-swarm.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -127,9 +127,9 @@ describe('a swarm whose workspace is taken away', () => {
     const { swarm, workspace: folder } = running;
     await swarm.deliver({ agent: 'host', input: errand('held', [{ hold: 'gate' }]) });
     await swarm.deliver({ agent: 'host', input: 'waits' });
-    await until('it is at work', async () =>
-      (await swarm.status()).instances.some(({ status }) => status === 'working'),
-    );
+    await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'), {
+      about: 'it is at work',
+    });
     renameSync(folder, `${folder}-moved`);
     process.kill((await swarm.status()).instances[0]?.pid ?? 0, 'SIGKILL');
     await swarm.stopped;
@@ -144,7 +144,7 @@ describe('a swarm whose workspace is taken away', () => {
     await swarm.ask({ input: 'hello' });
     rmSync(place.stateRoot, { recursive: true });
     expect(await rejectionOf(swarm.deliver({ input: 'too late' }))).toMatchObject({ code: 'E_FENCED' });
-    await until('it is over', () => swarm.failure !== undefined);
+    await until(() => swarm.failure !== undefined, { about: 'it is over' });
     await swarm.stopped;
     expect(existsSync(place.stateRoot)).toBe(false);
   });

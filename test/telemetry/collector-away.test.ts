@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sampledCases, sampleStep } from '../samples.ts';
 import { startCollector } from './collector.ts';
 import { type Office, startOffice } from './start-office.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(120_000);
 
@@ -61,7 +62,7 @@ test('a collector that is away for a moment gets everything', async () => {
   };
   await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   expect(await ask(office)).toEqual(answered);
-  while (collector.requests.length < 3) await Bun.sleep(10);
+  await until(() => collector.requests.length >= 3);
   await office.stop();
   const names = collector.spans().map(({ name }) => name);
   expect(names).toContain('invoke_agent front');

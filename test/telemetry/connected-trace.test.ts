@@ -7,6 +7,7 @@ import { isSpanId } from '../../packages/runtime/src/trace/span-id.ts';
 import { attributesOf, type Collector, type ReceivedSpan, startCollector } from './collector.ts';
 import { testInProof } from '../samples.ts';
 import { startOffice } from './start-office.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(120_000);
 
@@ -265,7 +266,7 @@ describe('failures', () => {
     using collector = startCollector();
     await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const answered = office.post('die', { traceparent: headerOf(asking) });
-    while (!collector.spans().some(({ name }) => name.startsWith('chat'))) await Bun.sleep(10);
+    await until(() => collector.spans().some(({ name }) => name.startsWith('chat')));
     writeFileSync(join(office.workdir, 'die-now'), '');
     expect((await answered).status).toBe(200);
     await office.stop();

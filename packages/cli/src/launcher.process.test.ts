@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../../../test/until.ts';
 
 const launcherFolder = join(import.meta.dir, '..', 'bin');
 const runtimeFolder = join(import.meta.dir, '..', '..', 'runtime');
@@ -299,8 +300,4 @@ function readLines(stream: ReadableStream<Uint8Array>) {
       return line;
     },
   };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(5);
 }

@@ -9,6 +9,7 @@ import { postgresSource } from './cluster-source.ts';
 import { openDatabase } from './driver/database.ts';
 import { addToken } from './nodes/tokens.ts';
 import { makeTestDatabase } from './testing/test-database.ts';
+import { until } from '../../../test/until.ts';
 
 const folder = join(import.meta.dir, '../../base/examples/ask-person');
 const made = await makeTestDatabase();
@@ -32,11 +33,11 @@ test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its a
   });
   try {
     const turn = swarm.ask({ input: 'And where?' });
-    const [before] = await until(() => swarm.questions());
+    const [before] = await until(async () => nonEmpty(await swarm.questions()));
     const [instance] = (await swarm.status()).instances;
     process.kill(instance?.pid ?? 0, 'SIGKILL');
-    await until(async () => (await swarm.status()).instances.filter(({ pid }) => pid !== instance?.pid));
-    const [after] = await until(() => swarm.questions());
+    await until(async () => (await swarm.status()).instances.some(({ pid }) => pid !== instance?.pid));
+    const [after] = await until(async () => nonEmpty(await swarm.questions()));
     expect(after).toEqual(before);
     const { id = '', digest = '' } = after ?? {};
     await swarm.answer({ id, digest, decision: 'approved', by: 'ana', content: { answer: 'Oslo' } });
@@ -47,11 +48,4 @@ test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its a
   }
 }, 60_000);
 
-/** Waits until a list is not empty. */
-async function until<Item>(list: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
-  for (;;) {
-    const items = await list();
-    if (items.length > 0) return items;
-    await Bun.sleep(20);
-  }
-}
+const nonEmpty = <Item>(list: readonly Item[]) => list.length > 0 && list;

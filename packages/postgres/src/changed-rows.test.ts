@@ -5,7 +5,7 @@ import { postgresSource } from './cluster-source.ts';
 import { type Database, openDatabase } from './driver/database.ts';
 import { readStatus } from './nodes/store-status.ts';
 import { makeTestDatabase, type TestDatabase } from './testing/test-database.ts';
-import { until } from './testing/test-swarm.ts';
+import { until } from '../../../test/until.ts';
 
 const damaged: AgentAddress = { agentName: 'coder', instanceKey: 'damaged' };
 const other: AgentAddress = { agentName: 'coder', instanceKey: 'other' };

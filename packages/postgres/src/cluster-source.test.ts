@@ -5,7 +5,8 @@ import { postgresSource, type PostgresSourceOptions } from './cluster-source.ts'
 import { openDatabase } from './driver/database.ts';
 import { codeOf } from './testing/code-of.ts';
 import { makeTestDatabase, type TestDatabase } from './testing/test-database.ts';
-import { makeTestClock, until } from './testing/test-swarm.ts';
+import { makeTestClock } from './testing/test-swarm.ts';
+import { until } from '../../../test/until.ts';
 
 const address: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 const caller: AgentAddress = { agentName: 'lead', instanceKey: 'default' };

@@ -16,6 +16,7 @@ import { addToken } from './nodes/tokens.ts';
 import { importFiles } from './store/import-files.ts';
 import { dumpDatabase } from './testing/dump-database.ts';
 import { makeTestDatabase } from './testing/test-database.ts';
+import { until } from '../../../test/until.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);
@@ -116,7 +117,7 @@ testInProof(
       await runs?.ask({ input: 'hello' });
       const cow = pictureOf('cow');
       await accepts?.deliver({ input: 'look', content: [partOf(cow, 'cow.png')] });
-      while (server.requests.length < 2) await Bun.sleep(20);
+      await until(() => server.requests.length >= 2);
       expect(JSON.stringify(server.requests[1]?.body).includes(cow.toString('base64'))).toBe(true);
       expect((await accepts?.instances())?.map(({ node }) => node)).toEqual(['runs']);
     } finally {

@@ -8,6 +8,7 @@ import type { Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm } from './start-swarm.ts';
 import { type TemporaryBundle, temporaryBundle } from './testing/temporary-bundle.ts';
+import { until } from '../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -212,7 +213,7 @@ describe('a reload', () => {
     const [one] = conversations;
     if (one === undefined) throw new Error('no conversation');
     const turn = ask(one, 'wait');
-    while (!existsSync(join(bundle.folder, 'waits'))) await Bun.sleep(5);
+    await until(() => existsSync(join(bundle.folder, 'waits')));
     const { agents } = await reload({ word: 'two', tools: ['gate', 'second', 'third'] });
     expect(agents).toMatchObject([
       { agent: 'clerk', finishing: ['one'] },

@@ -12,6 +12,7 @@ import type { Swarm } from './control/swarm.ts';
 import { sha256 } from './json/sha256.ts';
 import { startSwarm } from './start-swarm.ts';
 import { temporaryBundle } from './testing/temporary-bundle.ts';
+import { until } from '../../../test/until.ts';
 
 setDefaultTimeout(20_000);
 
@@ -213,13 +214,13 @@ export function register({ pipeline }) {
     const png = Buffer.concat([Buffer.from('iVBORw0KGgoAAAAN', 'base64'), bytesOf(700_000)]);
     const content = [{ type: 'image' as const, image: png, filename: 'cat.png' }];
     const { eventId } = await swarm.deliver({ input: 'look', content });
-    while ((await swarm.deadLetters()).length === 0) await Bun.sleep(50);
+    await until(async () => (await swarm.deadLetters()).length !== 0);
     expect(server.requests).toHaveLength(0);
     rmSync(join(bundle.folder, 'poisoned'));
     const painter = { agent: 'painter', instanceKey: 'default' };
     expect(await swarm.retryDeadLetter({ ...painter, eventId })).toBe(true);
     const isAsleep = async () => (await swarm.instances()).every(({ status }) => status === 'asleep');
-    while (server.requests.length === 0 || !(await isAsleep())) await Bun.sleep(50);
+    await until(async () => server.requests.length > 0 && (await isAsleep()));
     await swarm.ask({ input: 'and now?' });
     const has = (body: unknown) => JSON.stringify(body).includes(png.toString('base64'));
     expect(server.requests.map(({ body }) => has(body))).toEqual([true, true]);

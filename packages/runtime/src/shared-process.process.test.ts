@@ -9,6 +9,7 @@ import type { InstanceStatus, Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm } from './start-swarm.ts';
 import { type TemporaryBundle, temporaryBundle } from './testing/temporary-bundle.ts';
+import { until } from '../../../test/until.ts';
 
 setDefaultTimeout(15_000);
 
@@ -156,10 +157,6 @@ class Shop implements AsyncDisposable {
     this.bundle[Symbol.dispose]();
     rmSync(this.stateRoot, { recursive: true, force: true });
   }
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await Bun.sleep(5);
 }
 
 function keysOf(count: number): string[] {

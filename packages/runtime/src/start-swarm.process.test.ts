@@ -20,6 +20,7 @@ import type { LogLine } from './ports/log-line.ts';
 import { type PlanToStart, startSwarm, type StartSwarmOptions } from './start-swarm.ts';
 import { readOwner } from './testing/read-owner.ts';
 import { temporaryBundle } from './testing/temporary-bundle.ts';
+import { until } from '../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -90,7 +91,7 @@ describe('a running swarm', () => {
       'workspace.lock',
     ];
     // These files are only for display, and are written in the background.
-    for (const each of ['layers', 'swarm.json']) while (!existsSync(join(folder, each))) await Bun.sleep(5);
+    for (const each of ['layers', 'swarm.json']) await until(() => existsSync(join(folder, each)));
     const later = ['instances.jsonl', 'traces'];
     const names = readdirSync(folder).filter((name) => !later.includes(name));
     expect(names.toSorted()).toEqual(own);
@@ -234,7 +235,7 @@ describe('a stopped swarm', () => {
     const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: slow } };
     const swarm = await start({ agents: [{ agentName: 'clerk', models }] });
     const asked = failure(swarm.ask({ input: 'x' }));
-    while ((await swarm.status()).instances[0]?.status !== 'working') await Bun.sleep(5);
+    await until(async () => (await swarm.status()).instances[0]?.status === 'working');
     await swarm.stop({ graceMs: 50 });
     expect(await asked).toMatchObject({ code: 'E_SWARM_STOPPED' });
   });

@@ -17,10 +17,11 @@ import { MemoryLogs } from './testing/conformance/memory-log.ts';
 import { memoryAnswers, memoryInbox } from './testing/conformance/memory-seams.ts';
 import { storeConformance } from './testing/conformance/store-conformance.ts';
 import { connectInMemory } from './testing/connect-in-memory.ts';
-import { firstTurn, until } from './testing/launch-agent-process.ts';
+import { firstTurn } from './testing/launch-agent-process.ts';
 import { memoryFrameFiles } from './testing/memory-frame-files.ts';
 import { memoryBlobs } from './store/memory-blobs.ts';
 import { rejectionOf } from './workspace/simulation/rejection-of.ts';
+import { until } from '../../../test/until.ts';
 
 const ports = { clock: systemClock, warn: () => undefined };
 const hello = createUserMessage('hello');

@@ -13,6 +13,7 @@ import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { testAnswers, testQuestions } from './testing/test-questions.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
+import { until } from '../../../test/until.ts';
 
 // This timeout is long, because a browser and a swarm start on a machine that may be busy.
 setDefaultTimeout(180_000);
@@ -309,9 +310,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     const seeIn = (windows: readonly Page[], what: string) =>
       Promise.all(windows.map((each) => each.locator(what, { hasText: 'You said: many' }).waitFor()));
     await seeIn([page, ...others], '.is-streaming');
-    const deadline = Date.now() + 30_000;
-    while (open.size > 0 && Date.now() < deadline) await Bun.sleep(20);
-    expect([...open].map((request) => request.url())).toEqual([]);
+    await until(() => open.size === 0, { about: 'every request has ended' });
     // The browser has connections left for other requests.
     const last = others.pop();
     await last?.getByRole('link', { name: 'Overview' }).click();

@@ -8,6 +8,7 @@ import { systemClock } from '@goondan/runtime/internal';
 import { testInProof } from '../../../../test/samples.ts';
 import { Chat } from './chat.ts';
 import type { ChatScreen, ScreenHooks } from './screen/chat-screen.ts';
+import { until } from '../../../../test/until.ts';
 
 /** A screen that keeps the lines, and says when a turn is over. */
 function keepLines(hooks: ScreenHooks, printed: string[]): ChatScreen & { readonly hooks: ScreenHooks } {
@@ -55,7 +56,7 @@ testInProof(
       );
       for (const more of [0, 1]) {
         screen?.hooks.sent(`look at @${folder}/${more}.bin`);
-        while (chat.isTurnRunning) await Bun.sleep(10);
+        await until(() => !chat.isTurnRunning);
       }
       expect(printed).toContain('I see [file 0.bin, 20 MB].');
       expect(printed).toContain('E_FILE_SIZE: The file "1.bin" has 20971521 bytes; at most 20971520 are allowed.');

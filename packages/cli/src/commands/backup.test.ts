@@ -7,6 +7,7 @@ import { backUpSwarm } from '../instance/back-up-swarm.ts';
 import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { sampledCases, samples, testInProof } from '../../../../test/samples.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -76,7 +77,7 @@ describe('gdn backup of a running swarm, gdn restore elsewhere', () => {
     const acknowledged: string[] = [];
     let isOver = false;
     const loading = load(swarm, acknowledged, () => isOver);
-    while (acknowledged.length < samples(60, 3)) await Bun.sleep(10);
+    await until(() => acknowledged.length >= samples(60, 3));
     await killAgent('b');
     const before = [...acknowledged];
     const backup = json(await place.runProcess('backup', 'copies/one', '--bundle', 'bundle', '--json'));
@@ -288,7 +289,7 @@ describe('an interrupted command', () => {
   async function startBackup() {
     await makeMuch();
     const child = place.start('backup', 'copies/one', '--bundle', 'bundle');
-    while (!existsSync(path('copies/one/workspace/instances/host~default/scratch'))) await Bun.sleep(1);
+    await until(() => existsSync(path('copies/one/workspace/instances/host~default/scratch')));
     return child;
   }
 
@@ -323,7 +324,7 @@ describe('an interrupted command', () => {
     for (const signals of [['SIGTERM'], ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT']] as const) {
       const child = place.start('restore', 'copies/one', '--bundle', 'bundle', '--state-root', 'elsewhere');
       const names = () => (existsSync(path('elsewhere/workspaces')) ? readdirSync(path('elsewhere/workspaces')) : []);
-      while (!names().some((name) => name.startsWith('.restoring-'))) await Bun.sleep(0);
+      await until(() => names().some((name) => name.startsWith('.restoring-')));
       for (const name of signals) child.kill(name);
       const stderr = await new Response(child.stderr).text();
       expect(await child.exited).toBe(130);
@@ -364,7 +365,7 @@ describe('an interrupted command', () => {
         // All folders are made before the first file.
         return readdirSync(scratch).filter((name) => existsSync(join(scratch, name, 'file'))).length;
       };
-      while (draft() < FOLDERS * share && child.exitCode === null) await Bun.sleep(0);
+      await until(() => draft() >= FOLDERS * share || child.exitCode !== null);
       child.kill('SIGKILL');
       await child.exited;
       const list = () => place.run(...`instance list --json --bundle bundle --state-root ${root}`.split(' '));

@@ -10,6 +10,7 @@ import { samples, testInProof } from '../../../../test/samples.ts';
 import type { DemoRun } from '../demo/run-demo.ts';
 import { promptOf } from '../question/wording.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because each test starts three processes on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -239,7 +240,7 @@ describe('gdn demo, cancelled', () => {
 /** Resolves when the turn has written a trace. */
 async function turnBegun(): Promise<void> {
   const isTrace = (path: string) => path.endsWith('/traces/traces.000001.jsonl');
-  while (!readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some(isTrace)) await Bun.sleep(20);
+  await until(() => readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some(isTrace));
 }
 
 function withoutTimes(line: string): string {

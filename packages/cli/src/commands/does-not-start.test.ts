@@ -7,6 +7,7 @@ import { GoondanError } from '@goondan/types';
 import { sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -220,8 +221,4 @@ interface ListedConversation {
   readonly instanceKey: string;
   readonly status: string;
   readonly messages: number | null;
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(20);
 }

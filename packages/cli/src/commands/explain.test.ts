@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
@@ -187,7 +188,7 @@ export const register = () => new Promise(() => writeFileSync(${JSON.stringify(m
     await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': hang });
     const env = { TMPDIR: makeTemporary() };
     const child = place.startWith({ env }, 'explain', 'bundle', '--load', '--trust');
-    while (!existsSync(mark)) await Bun.sleep(20);
+    await until(() => existsSync(mark));
     child.kill('SIGINT');
     expect(await child.exited).toBe(130);
     expect(await child.stderr.text()).toStartWith('E_CANCELLED: ');

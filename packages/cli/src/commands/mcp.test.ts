@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -350,7 +351,7 @@ describe('gdn mcp test', () => {
     const silent = `await Bun.write(${JSON.stringify(mark)}, ''); setInterval(() => undefined, 1000);`;
     await declare([process.execPath, '-e', silent]);
     const child = place.start('mcp', 'test', 'notes', '--bundle', 'bundle', '--trust');
-    while (!existsSync(mark)) await Bun.sleep(20);
+    await until(() => existsSync(mark));
     child.kill('SIGINT');
     expect(await child.exited).toBe(130);
     expect(await new Response(child.stderr).text()).toMatch(/^E_CANCELLED: .*\nRun the command again to retry\.\n$/);

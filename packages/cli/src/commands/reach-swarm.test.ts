@@ -7,6 +7,7 @@ import { reachSwarm } from '../swarm/reach-swarm.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 const place = new GdnPlace();
 const folder = join(place.folder, 'swarm');
@@ -192,7 +193,7 @@ describe('a swarm with an unreadable goondan.yaml', () => {
       code: 'E_BUNDLE_INVALID',
       reason: expect.stringMatching(/goondan\.yaml:1:\d+ /),
     });
-    while (notices.length === 0) await Bun.sleep(5);
+    await until(() => notices.length !== 0);
     watch.end();
     expect(notices).toMatchObject([
       { type: 'log', line: { level: 'error', event: 'swarm.reload_refused', data: { code: 'E_BUNDLE_INVALID' } } },

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 let place: GdnPlace;
 const enter = () => void (place = new GdnPlace());
@@ -42,10 +43,6 @@ async function wakeBoth(): Promise<void> {
     const { exitCode } = await place.run('send', '--bundle', 'swarm', '--agent', agent, '--input', 'hi', '--wait');
     expect(exitCode).toBe(0);
   }
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await Bun.sleep(50);
 }
 
 describe('gdn reload', () => {

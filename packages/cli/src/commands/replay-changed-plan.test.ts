@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ReplayReport, TurnTrace } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -80,13 +81,13 @@ test('L-01 a turn that saw two plans says which plan each step had: resumed afte
   await writeBundle();
   await place.serve('bundle');
   await gdn('send', '--input', 'work');
-  while (!existsSync(join(place.folder, 'waits'))) await Bun.sleep(20);
+  await until(() => existsSync(join(place.folder, 'waits')));
   cpSync(join(place.folder, 'bundle'), join(place.folder, 'before'), { recursive: true });
   await place.write('bundle', { 'said.ts': `export const said = 'second';` });
   await gdn('reload');
   writeFileSync(join(place.folder, 'go'), '');
   await traceWhen(({ chain }) => chain.inside.length === 2);
-  while (!existsSync(join(place.folder, 'pid'))) await Bun.sleep(20);
+  await until(() => existsSync(join(place.folder, 'pid')));
   process.kill(Number(readFileSync(join(place.folder, 'pid'), 'utf8')), 'SIGKILL');
   const turn = await traceWhen(({ ending }) => ending !== undefined);
   expect(turn).toMatchObject({ ending: 'answered', resumes: 1 });

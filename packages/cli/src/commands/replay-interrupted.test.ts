@@ -7,6 +7,7 @@ import type { ReplayReport } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { testInProof } from '../../../../test/samples.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -83,7 +84,7 @@ async function writeBundle({ policy = '', crash = 'export const register = () =>
 }
 
 async function isMarked(): Promise<void> {
-  while (!existsSync(mark())) await Bun.sleep(20);
+  await until(() => existsSync(mark()));
 }
 
 describe('gdn replay of a cancelled turn', () => {

@@ -9,6 +9,7 @@ import { readVersion } from '../read-version.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 import { sampledCases } from '../../../../test/samples.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -359,11 +360,3 @@ describe('gdn run --detach', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error('It did not happen.');
-    await Bun.sleep(20);
-  }
-}

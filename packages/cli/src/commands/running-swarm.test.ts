@@ -4,6 +4,7 @@ import type { TimelineView, WorkspaceList } from '../studio/contract.ts';
 import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -285,12 +286,4 @@ async function messageCounts(): Promise<Record<string, number>> {
   const { stdout } = await place.run('instance', 'list', '--bundle', 'bundle', '--json');
   const listed: { agent: string; instanceKey: string; messages: number }[] = JSON.parse(stdout);
   return Object.fromEntries(listed.map(({ agent, instanceKey, messages }) => [`${agent} ${instanceKey}`, messages]));
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('It did not happen.');
-    await Bun.sleep(10);
-  }
 }

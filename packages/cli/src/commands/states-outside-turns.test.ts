@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -32,11 +33,10 @@ describe('D-03 X-12 a handler of turn.completed that counts in its state', () =>
     expect(await count('default')).toBe(3);
   });
 
-  test('has counted when everything is killed two seconds after the turn', async () => {
+  test('has counted soon after the turn, and keeps the count when everything is killed', async () => {
     await place.run('run', 'bundle', '--trust', '--detach');
     await place.run('send', '--input', 'one', '--instance', 'killed', '--wait', '--bundle', 'bundle');
-    const answered = performance.now();
-    while ((await count('killed')) === undefined && performance.now() - answered < 2_000) await Bun.sleep(20);
+    await until(() => count('killed'), { about: 'the state is on disk' });
     for (const line of place.processes()) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
     expect(await count('killed')).toBe(1);
   });

@@ -5,9 +5,9 @@ import { delimiter, join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
-import { until } from '../testing/studio-place.ts';
 import type { QuestionSummary } from '@goondan/runtime';
 import type { Done, WorkspaceList, WorkspaceView } from '../studio/contract.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);

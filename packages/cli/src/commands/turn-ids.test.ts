@@ -4,6 +4,7 @@ import type { TraceView, TurnList, WorkspaceList } from '../studio/contract.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -27,7 +28,7 @@ afterAll(async () => {
 test('F-23 every command shows the same short id of a turn, and accepts it', async () => {
   const [, short = ''] =
     /^Accepted by host \(default\): turn ([0-9a-f-]{8,})\n$/.exec(await gdn('send --input Hi')) ?? [];
-  while (!(await gdn('trace')).includes('E_MODEL_FAILED')) await Bun.sleep(20);
+  await until(async () => (await gdn('trace')).includes('E_MODEL_FAILED'));
   const { turns, traceId } = await json(`trace ${short}`);
   const { turnId } = turns[0];
   expect(turnId).toStartWith(`turn-event-${short}`);

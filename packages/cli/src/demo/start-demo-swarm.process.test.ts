@@ -8,6 +8,7 @@ import { textOf } from '@goondan/types';
 import { openTerminal } from '../terminal.ts';
 import { questions } from '../testing/demo-questions.ts';
 import { startDemoSwarm } from './start-demo-swarm.ts';
+import { until } from '../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -36,7 +37,7 @@ test('two of them are independent; each can be asked and inspected while it runs
     const { result } = await one.control.ask({ input: 'What is the weather in Nairobi?' });
     expect(textOf(result.responseMessage)).toBe('Nairobi, tomorrow: 25 °C.');
     // Waits, because traces are written shortly after a turn.
-    while ((await listTurns(one)).length < 2) await Bun.sleep(20);
+    await until(async () => (await listTurns(one)).length >= 2);
     expect((await listTurns(one)).map(({ agentName }) => agentName).toSorted()).toEqual(['concierge', 'forecaster']);
     expect(await listTurns(other)).toEqual([]);
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { editInEditor } from './edit-in-editor.ts';
+import { until } from '../../../../test/until.ts';
 
 const { TMPDIR } = process.env;
 let folder: string;
@@ -36,7 +37,7 @@ test('$VISUAL wins over $EDITOR; an editor that fails is an error that says what
 test('Ctrl-C ends the editor, and removes its file', async () => {
   const controller = new AbortController();
   const edited = editInEditor('text', { EDITOR: `touch "${folder}/begun"; exec sleep 60 #` }, controller.signal);
-  while (!readdirSync(folder).includes('begun')) await Bun.sleep(5);
+  await until(() => readdirSync(folder).includes('begun'));
   expect(readdirSync(folder)).toHaveLength(2);
   controller.abort();
   expect(await edited).toBeUndefined();

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBrowser } from './open-browser.ts';
+import { until } from '../../../../test/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gdn-browser-'));
 const opener = join(folder, 'opener');
@@ -27,8 +28,7 @@ test('a browser is started when there is a display, with the address unchanged',
   ] as const;
   for (const desk of desks) {
     openBrowser(url, desk, which);
-    const deadline = Date.now() + 20_000;
-    while (!existsSync(opened) && Date.now() < deadline) await Bun.sleep(5);
+    await until(() => existsSync(opened), { about: 'the browser has started' });
     expect(readFileSync(opened, 'utf8')).toBe(url);
     rmSync(opened);
   }

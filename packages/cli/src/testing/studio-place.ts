@@ -120,12 +120,3 @@ export interface WatchedStream {
   readonly say: (text: string) => void;
   readonly leave: () => void;
 }
-
-/** Waits until `holds` returns true; fails the test after a timeout. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`Never: ${String(holds)}`);
-    await Bun.sleep(25);
-  }
-}

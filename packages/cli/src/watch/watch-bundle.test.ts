@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReloadResult } from '@goondan/runtime/control';
 import { watchBundle } from './watch-bundle.ts';
+import { until } from '../../../../test/until.ts';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -28,10 +29,6 @@ function watch(reload: () => Promise<ReloadResult>) {
 }
 
 const same = { kept: ['Agent/a'], changed: [], added: [], removed: [], agents: [] };
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await Bun.sleep(5);
-};
-
 test('undoing a refused change is reported, once; a file without a change is not', async () => {
   const results = [same, 'wrong', same, same, { ...same, changed: ['Agent/b'] }];
   let reloads = 0;

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchFolder } from './watch-folder.ts';
+import { until } from '../../../../test/until.ts';
 
 /** A watched folder in a place of its own, so that the tests can wait at the same time. */
 class WatchedFolder {
@@ -25,7 +26,7 @@ class WatchedFolder {
   }
 
   async toldTimes(times: number): Promise<number> {
-    while (this.times < times) await Bun.sleep(5);
+    await until(() => this.times >= times);
     // Waits long enough for a second report to arrive.
     await Bun.sleep(400);
     return this.times;

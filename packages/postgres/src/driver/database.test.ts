@@ -5,6 +5,7 @@ import { makeTestDatabase } from '../testing/test-database.ts';
 import { StoreAddress } from './address.ts';
 import { openDatabase } from './database.ts';
 import { repeating } from './repeat.ts';
+import { until } from '../../../../test/until.ts';
 
 const made = await makeTestDatabase({ migrated: false });
 const direct = openDatabase(made.address, { connections: 2 });
@@ -171,7 +172,3 @@ describe('a server that refuses', () => {
     expect(await codeOf(database.query('select 1'))).toBe('E_STORE_AWAY');
   });
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 500 && !isTrue(); attempt += 1) await Bun.sleep(10);
-}

@@ -6,6 +6,7 @@ import { samples } from '../../../../test/samples.ts';
 import { storeAway } from '../driver/coded-error.ts';
 import { makeTestClock, openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
+import { until } from '../../../../test/until.ts';
 
 const address: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 const other: AgentAddress = { agentName: 'coder', instanceKey: 'other' };
@@ -181,7 +182,7 @@ describe('leases', () => {
     await frozen.claim(address);
     clock.freeze();
     frozen.check(address);
-    while (!(await next.claim(address))) await sleep(systemClock, 1);
+    await until(() => next.claim(address));
     expect(codeOf(() => frozen.check(address))).toBe('E_FENCED');
     expect(codeOf(() => frozen.epochOf(address))).toBe('E_FENCED');
   });

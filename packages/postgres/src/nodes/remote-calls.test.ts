@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { AgentAddress, TurnResult } from '@goondan/types';
 import { PostgresQuestions } from '../store/questions.ts';
 import { countStatements } from '../testing/count-statements.ts';
-import { openTestSwarms, type TestSwarm, until } from '../testing/test-swarm.ts';
+import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
 import { PostgresCalls, type RemoteCallsOptions } from './remote-calls.ts';
+import { until } from '../../../../test/until.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
 const result: TurnResult = { turnId: 'turn-e1', finishReason: 'text_response' };

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
 import { countStatements } from '../testing/count-statements.ts';
-import { makeTestClock, openTestSwarms, type TestSwarm, until } from '../testing/test-swarm.ts';
+import { makeTestClock, openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
 import { SCAN } from './scan.ts';
 import { WakeUps, type WakeUpsOptions } from './wake-ups.ts';
+import { until } from '../../../../test/until.ts';
 
 const address: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });

@@ -9,6 +9,7 @@ import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresBlobs } from './blobs.ts';
+import { until } from '../../../../test/until.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);
@@ -162,7 +163,7 @@ describe('Y-02 files in PostgreSQL', () => {
     const used = use(blobs);
     const sleeping =
       "select 1 as one from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
-    while ((await query(sleeping)).length === 0) await Bun.sleep(5);
+    await until(async () => (await query(sleeping)).length !== 0);
     await blobs.release(at('first'));
     await used;
     await query('drop trigger wait_for_test on gdn_blob_use');

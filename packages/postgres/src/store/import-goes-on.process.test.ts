@@ -8,8 +8,8 @@ import { unpackConnection } from '../../../runtime/src/workspace/packs/pack-conn
 import { postgresSource } from '../cluster-source.ts';
 import { openDatabase } from '../driver/database.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
-import { until } from '../testing/test-swarm.ts';
 import { importFiles } from './import-files.ts';
+import { until } from '../../../../test/until.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../driver/database.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { openLogReader } from './log-reader.ts';
 import { openLogSink } from './log-sink.ts';
+import { until } from '../../../../test/until.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);
@@ -93,7 +94,7 @@ test('while the database is away, lines wait up to the limit, and the loss is re
   const problems: string[] = [];
   const sink = openLogSink(away, 'away', 'one', { report: (problem) => problems.push(problem) });
   sink.write(line(1));
-  while (problems.length === 0) await Bun.sleep(5);
+  await until(() => problems.length !== 0);
   isAway = false;
   sink.write(line(2));
   await sink.close();

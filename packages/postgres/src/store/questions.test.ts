@@ -13,6 +13,7 @@ import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import { rejectionOf } from '../../../runtime/src/workspace/simulation/rejection-of.ts';
 import { openPostgresQuestions } from './open-questions.ts';
 import { PostgresQuestions } from './questions.ts';
+import { until } from '../../../../test/until.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);
@@ -214,8 +215,4 @@ function record(id: string, reason: string): QuestionRecord {
   const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
   const turn = { agent: 'coder', instanceKey: 'key', eventId: 'event', traceId: 'trace', key: id };
   return { id, reason, ...turn, ...times, toolCallId: id, toolName: 'bash', kind: 'call', args: {}, digest: id };
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 500 && !isTrue(); attempt += 1) await Bun.sleep(10);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { serverFolders } from './server-folders.ts';
 import { findSharedServer } from './shared-server.ts';
 import { TEMPLATE, withDatabase } from './start-test-server.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because a server starts on a machine that may be busy.
 setDefaultTimeout(180_000);
@@ -36,6 +37,6 @@ testInProof('test processes of a run share one server, which ends when the run i
   const left = () => readdirSync(serverFolders()).filter((folder) => folder.includes(name));
   expect(left()).toHaveLength(2);
   run.kill('SIGKILL');
-  while (left().length > 0) await Bun.sleep(50);
+  await until(() => left().length === 0);
   expect([existsSync(`/proc/${pid}`), left()]).toEqual([false, []]);
 });

@@ -106,14 +106,3 @@ export function makeTestClock(): TestClock {
     },
   };
 }
-
-const WAIT_MS = 20_000;
-
-/** Resolves when the condition is true. Rejects when it does not become true. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const ends = systemClock.elapsed() + WAIT_MS;
-  while (!(await isTrue())) {
-    if (systemClock.elapsed() > ends) throw new Error('The condition did not become true.');
-    await new Promise((resolve) => void setTimeout(resolve, 5));
-  }
-}

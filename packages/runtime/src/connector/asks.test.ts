@@ -8,6 +8,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { Asks } from './asks.ts';
 import { eventChecker } from './check-event.ts';
 import type { SendWithFiles } from './send-with-files.ts';
+import { until } from '../../../../test/until.ts';
 
 const noFiles: SendWithFiles = (event, send) => send(event);
 
@@ -70,7 +71,7 @@ describe('an ask of a connector', () => {
     expect(seen).toEqual([]);
     const later = new AbortController();
     const waiting = asks.ask({ name: 'x' }, { signal: later.signal }).catch((error: unknown) => error);
-    while (seen.length === 0) await Bun.sleep(1);
+    await until(() => seen.length !== 0);
     later.abort(new Error('later'));
     expect(await waiting).toMatchObject({ message: 'later' });
     await asks.settled();

@@ -12,6 +12,7 @@ import type { FromConnector } from '../ipc/from-connector.ts';
 import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
+import { until } from '../../../../test/until.ts';
 
 /** The connector of a test. The module on disk only calls this function. */
 type Listen = Connector;
@@ -91,10 +92,6 @@ function open(
     lines: () => heard.flatMap((message) => (message.type === 'log' ? [message.line] : [])),
     error: () => heard.flatMap((message) => (message.type === 'failed' ? [message.error] : []))[0],
   };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
 }
 
 describe('a connector', () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FakeNode, serveFakeNode } from '../testing/serve-fake-node.ts';
-import { until } from '../testing/serve-fake-swarm.ts';
+import { until } from '../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 

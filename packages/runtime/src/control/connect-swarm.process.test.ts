@@ -6,12 +6,13 @@ import { dirname, join } from 'node:path';
 import { serveControl } from '../orchestrator/control/serve-control.ts';
 import { fakeGrant, fakeQuestion, fakeStatus, fakeControl } from '../testing/fake-control.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
+import { type ServedSwarm, serveFakeSwarm } from '../testing/serve-fake-swarm.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { connectSwarm, type ControlPlace } from './connect-swarm.ts';
 import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
 import type { Acceptance, Swarm, SwarmNotice } from './swarm.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
+import { until } from '../../../../test/until.ts';
 
 let served: ServedSwarm;
 let client: Swarm;

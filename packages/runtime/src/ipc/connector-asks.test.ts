@@ -11,6 +11,7 @@ import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { type AnswerAsk, answerConnectorAsks, ConnectorAsker, MOST_ASKS } from './connector-asks.ts';
 import { acceptConnectorEvents, connectorEmitter } from './connector-events.ts';
 import type { FromConnector } from './from-connector.ts';
+import { until } from '../../../../test/until.ts';
 
 const event = { name: 'question', input: 'hi', createdAt: new Date(0) };
 const acceptance: ConnectorAcceptance = {
@@ -114,12 +115,12 @@ describe("a connector's ask", () => {
       });
       const asked = ask('e-1');
       const ended = failure(asked.answer);
-      while (told.length === 0) await Bun.sleep(1);
+      await until(() => told.length !== 0);
       asked.leave(new Error('enough'), cancel);
       expect(await ended).toMatchObject({ message: 'enough' });
-      while (options?.left.aborted !== true) await Bun.sleep(1);
-      expect(options.cancel.aborted).toBe(cancel);
-      options.onDelta?.(delta);
+      const left = await until(() => options?.left.aborted === true && options);
+      expect(left.cancel.aborted).toBe(cancel);
+      left.onDelta?.(delta);
       await Bun.sleep(5);
       expect([told, asker.size]).toEqual([[acceptance], 0]);
     },
@@ -141,9 +142,9 @@ describe("a connector's ask", () => {
       return new Promise(() => undefined);
     });
     void failure(ask('e-1').answer);
-    while (signals.length === 0) await Bun.sleep(1);
+    await until(() => signals.length !== 0);
     child.close();
-    while (signals[0]?.aborted !== true) await Bun.sleep(1);
+    await until(() => signals[0]?.aborted === true);
     expect(signals[1]?.aborted).toBe(false);
   });
 
@@ -156,7 +157,7 @@ describe("a connector's ask", () => {
     child.onMessage((message) => heard.push(message));
     // This writes directly to the channel, as a process without our runner could do.
     await child.send({ type: 'connector.ask', askId: 'mine', id: 'e', event, wantsDeltas: false });
-    while (heard.length === 0) await Bun.sleep(1);
+    await until(() => heard.length !== 0);
     expect(heard).toMatchObject([
       { type: 'ask.ended', askId: 'mine', outcome: { status: 'failed', error: { code: 'E_CALLS_FULL' } } },
     ]);

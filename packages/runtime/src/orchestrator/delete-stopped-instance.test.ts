@@ -16,6 +16,7 @@ import { QuestionFile } from '../workspace/questions/question-file.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import { nodeStoreOf } from '../store/files/open-node-store.ts';
 import { deleteStoppedInstance } from './stopped-swarm.ts';
+import { until } from '../../../../test/until.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-delete-'));
 const place = { stateRoot, workspaceId: 'test', warn: () => undefined };
@@ -42,7 +43,7 @@ test('is rejected while an orchestrator runs the workspace, and then changes not
 test('owns the workspace only while it works, however it ends', async () => {
   const journal = await talk();
   const deleted = deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
-  while ((await readOwner(place)) === undefined) await Bun.sleep(0);
+  await until(async () => (await readOwner(place)) !== undefined);
   expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'none' }))).toMatchObject({
     code: 'E_SWARM_RUNNING',
   });

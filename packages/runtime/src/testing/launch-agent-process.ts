@@ -10,6 +10,7 @@ import { agentStoreOf } from '../store/files/open-agent-store.ts';
 import { memoryBlobs } from '../store/memory-blobs.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { connectInMemory } from './connect-in-memory.ts';
+import { until } from '../../../../test/until.ts';
 
 export type FrameOf<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
@@ -83,15 +84,4 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
   };
   await first('ready');
   return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };
-}
-
-/** Waits until `look` returns a value. */
-export async function until<Value>(look: () => Value | undefined): Promise<Value> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error('It never came to that.');
-    await Bun.sleep(2);
-  }
 }

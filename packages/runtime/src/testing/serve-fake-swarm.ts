@@ -97,12 +97,3 @@ async function connectRaw(path: string, text: string, reads: boolean): Promise<R
     end: () => socket.terminate(),
   };
 }
-
-/** Waits until the condition is true; fails the test if that takes too long. */
-export async function until(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`Never: ${String(holds)}`);
-    await Bun.sleep(2);
-  }
-}

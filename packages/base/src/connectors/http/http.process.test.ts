@@ -13,6 +13,7 @@ import { type RunningExample, startExample } from '../../testing/start-example.t
 import { talk } from '../../testing/talk.ts';
 import type { HttpConfig } from './http-config.ts';
 import http from './http.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -259,7 +260,7 @@ describe('a waiting client', () => {
       },
     });
     const first = [post(url, { input: 'a' }), post(url, { input: 'b' })];
-    while (events.length < 2) await Bun.sleep(5);
+    await until(() => events.length >= 2);
     const third = await post(url, { input: 'c' });
     expect(third.headers.get('retry-after')).toBe('1');
     expect(await codeOf(third)).toEqual([429, 'E_HTTP_FULL']);
@@ -410,7 +411,7 @@ describe('the example, in real processes', () => {
     running.push(example);
     const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
     const answer = post(url, { input: 'hi', room: 'red' });
-    while (!(await example.swarm.status()).instances.some(({ status }) => status === 'working')) await Bun.sleep(10);
+    await until(async () => (await example.swarm.status()).instances.some(({ status }) => status === 'working'));
     await example.swarm.stop({ graceMs: 2_000 });
     expect(await codeOf(await answer)).toEqual([503, 'E_SWARM_STOPPED']);
   });
@@ -421,7 +422,7 @@ describe('the example, in real processes', () => {
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "token" is missing/);
     // The connector logs the problem before the orchestrator knows it, so this waits for the status.
-    while ((await example.swarm.status()).connections[0]?.problem === undefined) await Bun.sleep(5);
+    await until(async () => (await example.swarm.status()).connections[0]?.problem !== undefined);
     expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "token" is missing');
   });
 });

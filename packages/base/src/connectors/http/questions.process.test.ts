@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { AskingSwarm } from '../../testing/asking-swarm.ts';
 import { runConnector } from '../../testing/run-connector.ts';
 import http from './http.ts';
+import { until } from '../../../../../test/until.ts';
 
 const tokens = { 'token-ci': 'a-token-of-the-ci-1', 'token-kim': 'a-token-of-kim-0001' };
 const running: { stop(): Promise<void> }[] = [];
@@ -109,7 +110,7 @@ describe('a request whose turn asks a person', () => {
   test('waits, as without questions, if the connection may not answer them', async () => {
     const { swarm, call, refusal } = await open(new AskingSwarm(), false);
     const answered = call('token-ci', '/in', { input: 'Pay 3' });
-    while (swarm.list().length === 0) await Bun.sleep(1);
+    await until(() => swarm.list().length !== 0);
     expect(await refusal('token-ci', '/in/questions')).toEqual([403, 'E_QUESTION_FORBIDDEN']);
     expect(await refusal('token-ci', '/in/questions/q1', yes)).toEqual([403, 'E_QUESTION_FORBIDDEN']);
     swarm.end('q1', 'answered');

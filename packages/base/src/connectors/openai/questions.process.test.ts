@@ -9,6 +9,7 @@ import type { ChatCompletionMessage, ChatCompletionMessageParam } from 'openai/r
 import { AskingSwarm } from '../../testing/asking-swarm.ts';
 import { runConnector } from '../../testing/run-connector.ts';
 import openai from './openai.ts';
+import { until } from '../../../../../test/until.ts';
 
 const tokens = { 'token-ci': 'a-token-of-the-ci-1', 'token-kim': 'a-token-of-kim-0001' };
 const running: { stop(): Promise<void> }[] = [];
@@ -143,7 +144,7 @@ describe('a question', () => {
   test('is not shown if the connection may not answer it: the request waits', async () => {
     const { swarm, chat } = await open(new AskingSwarm(), { isAllowed: false });
     const answered = chat(say('Pay 3'));
-    while (swarm.list().length === 0) await Bun.sleep(1);
+    await until(() => swarm.list().length !== 0);
     swarm.end('q1', 'answered');
     expect((await answered).message.content).toBe('Pay 3: elsewhere.');
     expect(await refusal(chat(say('Pay 3'), answer('yes')))).toEqual([400, 'E_HTTP_BODY']);

@@ -9,6 +9,7 @@ import { openEntries } from './open-entries.ts';
 import { planDue } from './plan-due.ts';
 import type { ScheduleConfig, ScheduleEntry } from './schedule-config.ts';
 import { runSchedule, type ScheduleClock } from './schedule.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -19,15 +20,15 @@ afterEach(async () => {
 
 const at = (text: string) => Date.parse(text);
 
-/** A fake clock that advances only during waits, and stops at `until`. */
-function playedClock(from: string, until: string) {
+/** A fake clock that advances only during waits, and stops at `end`. */
+function playedClock(from: string, end: string) {
   const state = { now: at(from) };
   const over = Promise.withResolvers<void>();
   const clock: ScheduleClock = {
     now: () => state.now,
     async wait(ms) {
       state.now += ms;
-      if (state.now < at(until)) return;
+      if (state.now < at(end)) return;
       over.resolve();
       await new Promise(() => undefined);
     },
@@ -45,10 +46,10 @@ function newFolder(): string {
 async function play(
   config: ScheduleConfig,
   from: string,
-  until: string,
+  end: string,
   { folder = newFolder(), emit }: { folder?: string; emit?: EmitEvent } = {},
 ): Promise<RunningConnector> {
-  const { clock, over } = playedClock(from, until);
+  const { clock, over } = playedClock(from, end);
   const running = await runConnector(
     // At the end of the simulated time the schedule stops abruptly, as after kill -9.
     (ctx) => Promise.race([runSchedule(ctx, clock), over]),
@@ -278,13 +279,10 @@ describe('the example, in real processes', () => {
     await example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
       if (notice.type === 'turn.ended') turns.push(notice.end.eventId);
     });
-    const until = async (count: number) => {
-      while (turns.length < count) await Bun.sleep(20);
-    };
-    await until(2);
+    await until(() => turns.length >= 2);
     const { pid } = (await example.swarm.status()).connections[0] ?? {};
     process.kill(pid ?? 0, 'SIGKILL');
-    await until(5);
+    await until(() => turns.length >= 5);
     expect(new Set(turns).size).toBe(turns.length);
     expect(await example.swarm.instances()).toMatchObject([{ agent: 'clock', instanceKey: 'pulse' }]);
   });

@@ -12,6 +12,7 @@ import { startExample } from '../../testing/start-example.ts';
 import { talk } from '../../testing/talk.ts';
 import type { WebhookConfig } from './webhook-config.ts';
 import webhook from './webhook.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -198,7 +199,7 @@ describe('a delivery of GitHub', () => {
     );
     try {
       // Only the newest 64 connections stay open. All other senders get an error response.
-      while (heard.length < 136) await Bun.sleep(5);
+      await until(() => heard.length >= 136);
       expect(heard.every((answer) => answer.startsWith('HTTP/1.1 408'))).toBe(true);
       for (let each = 0; each < 70; each += 1) {
         const signed = github({ 'x-github-delivery': `delivery-${each}` }, `{"action":"number ${each}"}`);
@@ -388,7 +389,7 @@ describe('the example, in real processes', () => {
     expect((await post(url, github({ 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }))).status).toBe(401);
     expect(await example.swarm.instances()).toEqual([]);
     for (const _ of [1, 2]) expect((await post(url, github())).status).toBe(202);
-    while (answers.length === 0) await Bun.sleep(10);
+    await until(() => answers.length !== 0);
     expect(
       (await post(url, github({ 'x-github-event': 'ping', 'x-github-delivery': 'p' }, '{"zen":"x"}'))).status,
     ).toBe(200);
@@ -404,7 +405,7 @@ describe('the example, in real processes', () => {
     await example.logged(/E_CONNECTOR_CONFIG: The secret "secret" is missing/);
     // The line is logged a moment before the status changes.
     const problem = async () => (await example.swarm.status()).connections[0]?.problem;
-    while ((await problem()) === undefined) await Bun.sleep(5);
+    await until(async () => (await problem()) !== undefined);
     expect(await problem()).toContain('The secret "secret" is missing');
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Caller } from './caller.ts';
 import { LONGEST_FRAME } from './kept-frames.ts';
+import { until } from '../../../../../test/until.ts';
 
 test('L-02 an answer that is too long fails its own call, and the caller is not cut off', async () => {
   const written: string[] = [];
@@ -20,7 +21,7 @@ test('L-02 an answer that is too long fails its own call, and the caller is not 
     const request = JSON.stringify({ id, method: 'callTool', name: 'read', timeoutMs: 1_000 });
     caller.frames.receive(Buffer.from(`${request}\n`));
   }
-  while (written.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => written.length >= 2);
   const frames = written.map((line) => JSON.parse(line) as { id: number }).toSorted((a, b) => a.id - b.id);
   const message = expect.stringContaining(String(LONGEST_FRAME));
   expect(frames).toMatchObject([

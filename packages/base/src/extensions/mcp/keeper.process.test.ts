@@ -10,7 +10,8 @@ import { KeptClient } from './kept-client.ts';
 import { LONGEST_FRAME } from './kept-frames.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { AnswerQuestion } from './server-question.ts';
-import { isAlive, ServerPlace, until } from './testing/server-place.ts';
+import { isAlive, ServerPlace } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { sampleStep, testInProof } from '../../../../../test/samples.ts';
 import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
-import { isAlive, toolOf, until } from './testing/server-place.ts';
+import { isAlive, toolOf } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 const program = join(import.meta.dir, 'testing', 'file-server.ts');
 const isProof = sampleStep === 1;
@@ -345,6 +346,6 @@ describe('a kept connection', () => {
     await until(() => processesWith(program).length === 1 && processesWith('keeper-runner').length === 1);
     const { pid } = JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout) as { pid: number };
     process.kill(pid, 'SIGKILL');
-    await until(() => place.processes().length === 0, 30_000);
+    await until(() => place.processes().length === 0, { within: 30_000 });
   });
 });

@@ -8,7 +8,8 @@ import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotoc
 import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
 import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
-import { ServerPlace, until } from './testing/server-place.ts';
+import { ServerPlace } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(30_000);
 

@@ -7,7 +7,8 @@ import { manualClock } from '@goondan/runtime/testing';
 import { Connection } from './connection.ts';
 import { openClient } from './open-client.ts';
 import { ServerHealth } from './server-health.ts';
-import { ServerPlace, until } from './testing/server-place.ts';
+import { ServerPlace } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 let place: ServerPlace;
 let connection: Connection | undefined;

@@ -6,8 +6,9 @@ import type { JsonObject, JsonValue } from '@goondan/types';
 import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
 import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
-import { isAlive, ServerPlace, until } from './testing/server-place.ts';
+import { isAlive, ServerPlace } from './testing/server-place.ts';
 import { sampledCases, testInProof } from '../../../../../test/samples.ts';
+import { until } from '../../../../../test/until.ts';
 
 // This timeout is long, because each server is a Node process that starts slowly.
 setDefaultTimeout(60_000);
@@ -150,7 +151,7 @@ class WebServer {
           () => true,
           () => false,
         ),
-      30_000,
+      { within: 30_000 },
     );
   }
 

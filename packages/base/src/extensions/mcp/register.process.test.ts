@@ -10,7 +10,8 @@ import {
 } from '@goondan/runtime/testing';
 import { testInProof } from '../../../../../test/samples.ts';
 import { register } from './register.ts';
-import { isAlive, ServerPlace, toolOf, until } from './testing/server-place.ts';
+import { isAlive, ServerPlace, toolOf } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 let place: ServerPlace;
 let agent: ScriptedAgent;

@@ -1,7 +1,8 @@
 // Tests with real processes.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { ServerProcess } from './server-process.ts';
-import { isAlive, until } from './testing/server-place.ts';
+import { isAlive } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(30_000);
 

@@ -7,7 +7,8 @@ import { viewWorkspace } from '../../../../cli/src/studio/api/view-workspace.ts'
 import type { StudioHost } from '../../../../cli/src/studio/studio-host.ts';
 import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
 import { runCaptured } from '../../../../cli/src/testing/run-captured.ts';
-import { isAlive, ServerPlace, until } from './testing/server-place.ts';
+import { isAlive, ServerPlace } from './testing/server-place.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(120_000);
 
@@ -82,12 +83,12 @@ describe('the server of an agent in its own process', () => {
     const grandchild = Number(await send('grandchild'));
     expect([isAlive(first), isAlive(grandchild)]).toEqual([true, true]);
     process.kill(await agentProcess(), 'SIGKILL');
-    await until(() => !isAlive(first) && !isAlive(grandchild), 30_000);
+    await until(() => !isAlive(first) && !isAlive(grandchild), { within: 30_000 });
 
     const second = await look();
     expect(second).not.toBe(first);
     await place.run('restart', '--bundle', 'bundle');
-    await until(() => !isAlive(second), 30_000);
+    await until(() => !isAlive(second), { within: 30_000 });
 
     const third = await look();
     await place.write('bundle', { 'goondan.yaml': `# Nothing but a comment.\n${yaml}` });
@@ -108,7 +109,7 @@ describe('the server of an agent in its own process', () => {
 
     expect(isAlive(third)).toBe(true);
     await place.run('stop', '--bundle', 'bundle');
-    await until(() => !isAlive(third), 30_000);
+    await until(() => !isAlive(third), { within: 30_000 });
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Swarm } from '@goondan/runtime';
-import { until } from '../../extensions/mcp/testing/server-place.ts';
 import { type RunningExample, startExample } from '../../testing/start-example.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 

@@ -7,6 +7,7 @@ import { scriptedAgent } from '@goondan/runtime/testing';
 import { runningCommands } from '../../process-tree/testing/running-commands.ts';
 import { findSandbox } from './find-sandbox.ts';
 import { handlers } from './index.ts';
+import { until } from '../../../../../test/until.ts';
 
 const workdir = mkdtempSync(join(tmpdir(), 'goondan-bash-agent-'));
 afterAll(() => rmSync(workdir, { recursive: true, force: true }));
@@ -51,9 +52,7 @@ describe('bash as a tool of an agent', () => {
     const mark = `8${process.pid}.1`;
     const { read } = await call(`sleep ${mark}`, { sandbox: 'off' }, { toolTimeoutMs: 200 });
     expect(read).toContain('E_TOOL_TIMEOUT');
-    const deadline = Date.now() + 10_000;
-    while (isRunning(mark) && Date.now() < deadline) await Bun.sleep(20);
-    expect(isRunning(mark)).toBe(false);
+    await until(() => !isRunning(mark), { about: 'the command has ended' });
   });
 
   test.each(['process.exit(0)', 'throw new Error("uncaught")'])(
@@ -74,14 +73,12 @@ describe('bash as a tool of an agent', () => {
         stdout: 'ignore',
         stderr: 'ignore',
       });
-      const deadline = Date.now() + 10_000;
-      while (countRunning(mark) < 2 && Date.now() < deadline) await Bun.sleep(20);
+      await until(() => countRunning(mark) >= 2, { about: 'both commands run' });
       expect(readdirSync(temporary)).toHaveLength(1);
       await child.stdin.write('go');
       await child.stdin.end();
       await child.exited;
-      while (isRunning(mark) && Date.now() < deadline) await Bun.sleep(20);
-      expect(isRunning(mark)).toBe(false);
+      await until(() => !isRunning(mark), { about: 'the commands have ended' });
       expect(readdirSync(temporary)).toEqual([]);
     },
     30_000,

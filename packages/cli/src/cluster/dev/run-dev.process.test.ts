@@ -13,11 +13,12 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../../testing/sample-bundle.ts';
-import { StudioPlace, until } from '../../testing/studio-place.ts';
+import { StudioPlace } from '../../testing/studio-place.ts';
 import type { WorkspaceList, WorkspaceView } from '../../studio/contract.ts';
 import type { NodeReply } from '../await-nodes.ts';
 import { readClusterAccess } from '../cluster-access.ts';
 import { testInProof } from '../../../../../test/samples.ts';
+import { until } from '../../../../../test/until.ts';
 
 // Processes start on a machine that may be busy.
 setDefaultTimeout(180_000);

@@ -20,7 +20,7 @@ import { QuestionFile } from '../../../../runtime/src/workspace/questions/questi
 import { commitChangeset } from '../../testing/commit-changeset.ts';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle } from '../../testing/sample-bundle.ts';
-import { StudioPlace, until } from '../../testing/studio-place.ts';
+import { StudioPlace } from '../../testing/studio-place.ts';
 import type {
   Acceptance,
   CheckedAnswer,
@@ -37,6 +37,7 @@ import type {
   WorkspaceList,
   WorkspaceView,
 } from '../contract.ts';
+import { until } from '../../../../../test/until.ts';
 
 // This timeout is long, because processes start on a machine that may be busy.
 setDefaultTimeout(120_000);
@@ -294,7 +295,7 @@ describe('a swarm that does not run', () => {
     const look = () => own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`);
     expect((await look()).agents).toHaveLength(2);
     now += 60_000;
-    while ((await look()).agents.length > 0) await Bun.sleep(20);
+    await until(async () => (await look()).agents.length === 0);
     expect(await look()).toMatchObject({ agents: [], startCommand });
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '../../testing/index.ts';
 import type { Model } from '../model/model-port.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
+import { until } from '../../../../../test/until.ts';
 
 /** Starts an agent, and returns a function that makes wanted plans for it. */
 async function started(options: ScriptedAgentOptions = {}) {
@@ -79,10 +80,6 @@ function gatedWork(step: number) {
 }
 
 const idle = () => new Promise((resolve) => setImmediate(resolve));
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await idle();
-}
 
 /** An extension that notes its steps, its turns and its cleanup as `version …`. */
 function noted(name: string, version: string, said: string[], more?: ExtensionRegister) {

@@ -8,6 +8,7 @@ import type { Tier } from '../../config/declared-extension.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { until } from '../../../../../test/until.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
@@ -158,10 +159,6 @@ async function checkChain(first: Wanted, steps: readonly Step[]): Promise<void> 
   }
   await agent.close();
   expect(lives.map(({ cleanups }) => cleanups)).toEqual(lives.map(() => 1));
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('a change of a running agent', () => {

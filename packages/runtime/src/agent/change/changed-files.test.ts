@@ -9,6 +9,7 @@ import { scriptedAgent } from '../../testing/index.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { Model } from '../model/model-port.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { until } from '../../../../../test/until.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-change-')));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -267,6 +268,6 @@ test('L-01 an extension and its helper are edited in the middle of a long turn',
   const swapped = (await prepare({ extensions: [a()], tools: [work] })).swap();
   released.resolve();
   await Promise.all([turn, swapped]);
-  while (!noted.includes('v1 1 cleanup')) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => noted.includes('v1 1 cleanup'));
   expect(noted).toEqual(['v1 1 turn in', 'v1 1 step 0', 'v2 2 step 1', 'v1 1 turn out', 'v1 1 cleanup']);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';
 import { extension, extensionFile, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { startAgent } from '../start/start-agent.ts';
+import { until } from '../../../../../test/until.ts';
 
 /** Creates an extension that records when it registers and when it cleans up. */
 function noisy(name: string, said: string[], more: { register?: () => unknown; cleanup?: () => unknown } = {}) {
@@ -59,7 +60,7 @@ describe('the extensions of an agent', () => {
       },
       { clock, logSink: ({ level, message, extension: of }) => void lines.push(`${level} ${of}: ${message}`) },
     );
-    while (clock.pending === 0) await Bun.sleep(0);
+    await until(() => clock.pending !== 0);
     await clock.advance(10_000);
     registered.resolve();
     await (await started).close();

@@ -12,8 +12,8 @@ import {
   type FrameOf,
   launchAgentProcess,
   type LaunchedProcess,
-  until,
 } from '../../testing/launch-agent-process.ts';
+import { until } from '../../../../../test/until.ts';
 
 // This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
@@ -124,7 +124,7 @@ describe('a process whose turn waits for a person', () => {
     await process.send(firstTurn);
     const { callId } = await process.first('question.ask');
     await process.send({ type: 'drain', graceMs: 600_000 });
-    while (!(await notes()).includes('cleaning')) await Bun.sleep(2);
+    await until(async () => (await notes()).includes('cleaning'));
     await process.send({ type: 'question.ended', callId, outcome: yes });
     await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
     await arrived();

@@ -29,6 +29,7 @@ import { logsFolder, tracesFolder, workspaceFolder } from '../../workspace/layou
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
 import type { ProcessHost } from './process-host.ts';
 import { runAgentProcess } from './run-agent-process.ts';
+import { until } from '../../../../../test/until.ts';
 
 let root: string;
 let stateRoot: string;
@@ -134,14 +135,6 @@ function launch({
     types: () => said.map(({ type }) => type),
     lines: () => all('log').map(({ line }) => line),
   };
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const startedAt = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - startedAt > 20_000) throw new Error('It never came to that.');
-    await Bun.sleep(2);
-  }
 }
 
 const address = { agentName: 'tester', instanceKey: 'room 7' };

@@ -13,11 +13,12 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { connectInMemory } from '../../testing/connect-in-memory.ts';
-import { firstTurn, until } from '../../testing/launch-agent-process.ts';
+import { firstTurn } from '../../testing/launch-agent-process.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { runSharedProcess } from './run-shared-process.ts';
+import { until } from '../../../../../test/until.ts';
 
 let root: string;
 beforeAll(() => {

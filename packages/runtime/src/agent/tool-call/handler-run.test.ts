@@ -8,7 +8,8 @@ import type { AgentStart } from '../../config/agent-start.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { waitForNextProcess } from './handler-run.ts';
-import { firstTurn, launchAgentProcess, type LaunchedProcess, until } from '../../testing/launch-agent-process.ts';
+import { firstTurn, launchAgentProcess, type LaunchedProcess } from '../../testing/launch-agent-process.ts';
+import { until } from '../../../../../test/until.ts';
 
 // This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
@@ -141,7 +142,7 @@ describe('a process that is asked to end while a tool waits for a person', () =>
   test('N-04 finishes other calls first', async () => {
     const process = await launch('once', 'busy');
     await process.first('question.ask');
-    while (!(await notes()).includes('works')) await Bun.sleep(2);
+    await until(async () => (await notes()).includes('works'));
     await process.send(drain);
     await process.first('question.withdrawn');
     expect(typesOf(process)).not.toContain('drained');
@@ -154,7 +155,7 @@ describe('a process that is asked to end while a tool waits for a person', () =>
 
   test('N-04 asks nobody any more', async () => {
     const process = await launch('late');
-    while (!(await Bun.file(join(folder, 'notes')).exists())) await Bun.sleep(2);
+    await until(() => Bun.file(join(folder, 'notes')).exists());
     await process.send(drain);
     finish();
     await left(process);

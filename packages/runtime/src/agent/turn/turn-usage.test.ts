@@ -5,6 +5,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
+import { until } from '../../../../../test/until.ts';
 
 const used = (inputTokens: number, outputTokens = 1, cachedInputTokens = 0, cacheWriteTokens = 0): TokenUsage => ({
   inputTokens,
@@ -198,7 +199,7 @@ describe('the usage of a turn', () => {
     // The layer takes the second reply.
     const first = await start(['b', 'b', 'b']);
     void first.say('go', { event: { id: 'once' } });
-    while (engine.calls.length < 2) await Bun.sleep(1);
+    await until(() => engine.calls.length >= 2);
     await Bun.sleep(20);
     crashes = false;
     const second = await start([]);

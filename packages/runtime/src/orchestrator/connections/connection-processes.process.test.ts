@@ -21,6 +21,7 @@ import { Connections } from './connections.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { noQuestions } from '../../testing/no-questions.ts';
 import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 const runTag = newTag('GOONDAN_RUN');
@@ -192,10 +193,6 @@ function open(
 
 /** These tests need no asks; see connector-asks.process.test.ts. */
 const never = () => new Promise<never>(() => undefined);
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(10);
-}
 
 describe('an event from outside', () => {
   test('is acknowledged to its sender after it is on disk, not before', async () => {

@@ -10,6 +10,7 @@ import type { LogLine } from '../../ports/log-line.ts';
 import { startSwarm } from '../../start-swarm.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { testInProof } from '../../../../../test/samples.ts';
+import { until } from '../../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -166,10 +167,6 @@ async function open(stateRoot = mkdtempSync(join(folder, 'state-'))) {
 }
 
 const kim = { agent: 'clerk', instanceKey: 'kim' };
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(10);
-}
-
 describe('an ask of a connector', () => {
   test('takes the normal way into the inbox, and its deltas and its end come back', async () => {
     const { ask, stateRoot, port } = await open();

@@ -3,7 +3,7 @@ import { GoondanError } from '@goondan/types';
 import type { Acceptance, AskOptions, SwarmNotice } from '../../control/swarm.ts';
 import { type FakeCluster, fakeCluster, type FakeClusterNode } from '../../testing/fake-cluster.ts';
 import { fakeQuestion, fakeStatus } from '../../testing/fake-control.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
+import { until } from '../../../../../test/until.ts';
 
 let cluster: FakeCluster;
 let a: FakeClusterNode;

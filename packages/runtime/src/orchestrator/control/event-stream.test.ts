@@ -5,9 +5,10 @@ import { memoryInUse } from '../../../../../test/memory-in-use.ts';
 import { sampleStep } from '../../../../../test/samples.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { type RawConnection, type ServedSwarm, serveFakeSwarm, until } from '../../testing/serve-fake-swarm.ts';
+import { type RawConnection, type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 import { controlLimits } from './control-limits.ts';
 import { openStream } from './event-stream.ts';
+import { until } from '../../../../../test/until.ts';
 
 let served: ServedSwarm;
 

@@ -6,6 +6,7 @@ import { anyText } from '../../../../../test/any-text.ts';
 import { samples } from '../../../../../test/samples.ts';
 import { operations, PROTOCOL } from '../../control/operations.ts';
 import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
+import { until } from '../../../../../test/until.ts';
 
 let served: ServedSwarm;
 let finishing: Timer;
@@ -172,6 +173,6 @@ async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
 /** Expects no internal error and no open watch, and expects that the server still answers. */
 async function expectToBeWell(): Promise<void> {
   expect(served.reported).toEqual([]);
-  while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);
+  await until(() => served.swarm.watching + served.server.open === 0);
   expect((await served.request('GET', '/v3/status')).status).toBe(200);
 }

@@ -9,6 +9,7 @@ import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-sw
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { localSwarm, type LocalSwarmDeps } from './local-swarm.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -47,10 +48,6 @@ const failure = (work: Promise<unknown>) =>
     () => 'no failure',
     (error: unknown) => error,
   );
-const until = async (isTrue: () => boolean | Promise<boolean>) => {
-  while (!(await isTrue())) await Bun.sleep(2);
-};
-
 describe('a delivery', () => {
   test('goes to the entry agent and the instance "default" unless it names others, and gets ids', async () => {
     const { control, agents } = await open(echo);

@@ -11,9 +11,9 @@ import type { Acceptance, Swarm, SwarmNotice } from '../../control/swarm.ts';
 import { fakeQuestion, fakeStatus } from '../../testing/fake-control.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { type FakeNode, serveFakeNode } from '../../testing/serve-fake-node.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import { openControlPort } from './open-control-port.ts';
 import { portLimits } from './port-limits.ts';
+import { until } from '../../../../../test/until.ts';
 
 let node: FakeNode;
 

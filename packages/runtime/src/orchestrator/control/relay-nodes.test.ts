@@ -8,11 +8,11 @@ import type { ClusterNode } from '../../store/cluster-store.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import { clusterSwarm } from './cluster-swarm.ts';
 import { localSwarm } from './local-swarm.ts';
 import { type ControlPort, openControlPort } from './open-control-port.ts';
 import { nodeConnector } from './other-nodes.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,8 +3,9 @@ import { errorCatalogue, type ErrorCode, GoondanError, isErrorCode } from '@goon
 import { existsSync, lstatSync } from 'node:fs';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeStatus } from '../../testing/fake-control.ts';
-import { type RequestOptions, type ServedSwarm, serveFakeSwarm, until } from '../../testing/serve-fake-swarm.ts';
+import { type RequestOptions, type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 import { controlStatusByCode } from './refuse.ts';
+import { until } from '../../../../../test/until.ts';
 
 let served: ServedSwarm;
 
@@ -267,9 +268,9 @@ describe('a rejection by the control socket', () => {
         `POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
       );
       const refused = async () => (await tight.request('POST', '/v3/cancel', { body: ' '.repeat(60) })).status;
-      while ((await refused()) !== 429) await Bun.sleep(2);
+      await until(async () => (await refused()) === 429);
       first.end();
-      while ((await refused()) === 429) await Bun.sleep(2);
+      await until(async () => (await refused()) !== 429);
       expect(await refused()).toBe(400);
     } finally {
       await tight.close();

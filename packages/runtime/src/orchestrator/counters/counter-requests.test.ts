@@ -7,8 +7,8 @@ import { systemClock } from '../../ports/clock.ts';
 import type { Counters } from '../../store/counters.ts';
 import { memoryCounters, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import { CounterRequests, requestLimits } from './counter-requests.ts';
+import { until } from '../../../../../test/until.ts';
 
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'one' };
 const other: AgentAddress = { agentName: 'baker', instanceKey: 'one' };

@@ -6,6 +6,7 @@ import { killGroups } from './kill-groups.ts';
 import { endLeftovers, killTagged } from './kill-tagged.ts';
 import { tagEntry, newTag, type ProcessTag } from './process-tag.ts';
 import { readProcesses } from './read-processes.ts';
+import { until } from '../../../../../test/until.ts';
 
 // This timeout is long, because the machine may be busy.
 setDefaultTimeout(120_000);
@@ -39,10 +40,6 @@ const listTagged = async (tag: ProcessTag) =>
     .toSorted();
 
 const countTagged = async (tag: ProcessTag) => (await listTagged(tag)).length;
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(5);
-}
 
 /** Waits until exactly these programs have the tag: all were started, and the shells that exit are gone. */
 const untilTagged = (tag: ProcessTag, programs: readonly string[]) =>

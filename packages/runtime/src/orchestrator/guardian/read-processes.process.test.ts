@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tagEntry, newTag } from './process-tag.ts';
 import { canReadProcesses, findTags, readProcesses } from './read-processes.ts';
+import { until } from '../../../../../test/until.ts';
 
 const tag = newTag('GOONDAN_RUN');
 let folder: string;
@@ -29,7 +30,7 @@ describe('the processes of this machine', () => {
     const child = Bun.spawn([program, '1000'], { env: tagEntry(tag), stdio, detached: true });
     const find = async () => (await readProcesses(tag)).find(({ pid }) => pid === child.pid);
     // On a busy machine the program may not be running yet, so this looks more than twice.
-    while ((await find())?.isTagged !== true) await Bun.sleep(1);
+    await until(async () => (await find())?.isTagged === true);
     expect(await find()).toEqual({
       pid: child.pid,
       parent: process.pid,
@@ -65,7 +66,7 @@ describe('the processes of this machine', () => {
     // status.
     const child = Bun.spawn(['sh', '-c', 'true & exec sleep 1000'], { stdio, detached: true });
     const zombies = () => Bun.spawnSync(['ps', '-o', 'pid=,stat=', '--ppid', String(child.pid)]).stdout.toString();
-    while (!/\d+ Z/.test(zombies())) await Bun.sleep(5);
+    await until(() => /\d+ Z/.test(zombies()));
     const [dead] = zombies().trim().split(' ').map(Number);
     const pids = (await readProcesses(tag)).map(({ pid }) => pid);
     expect(pids).toContain(child.pid);

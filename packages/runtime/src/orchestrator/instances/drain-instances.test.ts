@@ -4,12 +4,12 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import { noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import { CurrentPlan } from '../plan/current-plan.ts';
 import type { ProcessListener } from '../supervision/supervise-process.ts';
 import { drainInstances } from './drain-instances.ts';
 import { Instances } from './instances.ts';
 import { tellListeners } from './swarm-listener.ts';
+import { until } from '../../../../../test/until.ts';
 
 const PROCESSES = 10;
 

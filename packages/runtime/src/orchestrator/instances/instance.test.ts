@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { GoondanError, textOf } from '@goondan/types';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { CurrentPlan } from '../plan/current-plan.ts';
 import type { ProcessListener } from '../supervision/supervise-process.ts';
 import { Instances } from './instances.ts';
 import { tellListeners } from './swarm-listener.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

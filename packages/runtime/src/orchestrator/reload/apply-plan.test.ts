@@ -9,6 +9,7 @@ import type { Connections } from '../connections/connections.ts';
 import { applyPlan } from './apply-plan.ts';
 import { swarmReloader } from './reload-swarm.ts';
 import type { Trials } from './try-changes.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -50,10 +51,6 @@ function without({ plan }: { plan: SwarmPlan }, name: string): SwarmPlan {
 }
 
 const startsOf = ({ agents }: FakeSwarm, name: string) => agents.started.filter(({ at }) => at.agentName === name);
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await Bun.sleep(2);
-};
-
 describe('a new plan', () => {
   test('L-01 replaces the processes of agents whose change needs it, and of no others', async () => {
     const opened = await open();

@@ -12,6 +12,7 @@ import { MOST_CHANGES } from '../changes/change-round.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from './reload-swarm.ts';
 import type { Trials } from './try-changes.ts';
+import { until } from '../../../../../test/until.ts';
 
 type Prepare = Extract<ToAgent, { type: 'change.prepare' }>;
 type Child = Awaited<ReturnType<typeof openFakeSwarm>>['agents']['children'][number];
@@ -79,10 +80,6 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '',
     told: () => agents.changes.map(({ at, type }) => `${at.agentName}/${at.instanceKey} ${type}`),
     find: (agentName: string, instanceKey = 'default') => swarm.instances.find({ agentName, instanceKey }),
   };
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await Bun.sleep(1);
 }
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>

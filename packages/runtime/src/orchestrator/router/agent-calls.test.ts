@@ -6,6 +6,7 @@ import type { TurnEnd } from '../../control/swarm.ts';
 import type { FakeAnswer, FakeTurn } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -56,10 +57,13 @@ async function openSwarm(
   cleanups.push(close);
   /** Waits until the agent has this status. Work on the disk takes no time on the manual clock. */
   const reach = async (agentName: string, wanted: string) => {
-    await until(`${agentName} is ${wanted}`, async () => {
-      await clock.advance(0);
-      return status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName));
-    });
+    await until(
+      async () => {
+        await clock.advance(0);
+        return status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName));
+      },
+      { about: `${agentName} is ${wanted}` },
+    );
   };
   /** Lets time pass while frames are delivered, so that heartbeats are answered. */
   const pass = async (ms: number) => {
@@ -69,14 +73,6 @@ async function openSwarm(
     }
   };
   return { ...opened, clock, begun, reach, pass, close };
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`Never: ${what}`);
-    await Bun.sleep(2);
-  }
 }
 
 const outcomeOf = async (asked: ReturnType<FakeTurn['call']>) => {
@@ -148,10 +144,13 @@ describe('a request between agents', () => {
     const end = first.send('a', 'go');
     await first.reach('b', 'starting');
     await first.reach('a', 'working');
-    await until('both are in its queue', async () => {
-      await first.clock.advance(0);
-      return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
-    });
+    await until(
+      async () => {
+        await first.clock.advance(0);
+        return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
+      },
+      { about: 'both are in its queue' },
+    );
     // The start takes longer than the limit for queued requests, but a start has its own limit.
     await first.pass(60_000);
     await first.reach('b', 'working');
@@ -159,10 +158,13 @@ describe('a request between agents', () => {
     expect(textOf(await end)).toBe(
       'E_AGENT_TIMEOUT: Agent "b" did not begin its turn within 5000 ms (its policy.queueTimeoutMs).',
     );
-    await until('that is on the disk', async () => {
-      const entries = await first.journal.pendingEntries({ agentName: 'b', instanceKey: 'default' });
-      return entries.some(({ cancelled }) => cancelled !== undefined);
-    });
+    await until(
+      async () => {
+        const entries = await first.journal.pendingEntries({ agentName: 'b', instanceKey: 'default' });
+        return entries.some(({ cancelled }) => cancelled !== undefined);
+      },
+      { about: 'that is on the disk' },
+    );
     await first.close();
 
     const ends: string[] = [];
@@ -174,10 +176,13 @@ describe('a request between agents', () => {
       if (notice.type === 'turn.ended' && notice.end.agent === 'b') ends.push(textOf(notice.end));
     });
     await second.swarm.wake();
-    await until('both are over', async () => {
-      await second.clock.advance(1);
-      return ends.length === 2;
-    });
+    await until(
+      async () => {
+        await second.clock.advance(1);
+        return ends.length === 2;
+      },
+      { about: 'both are over' },
+    );
     expect(ends).toEqual(['ran busy', 'cancelled queued']);
   });
 
@@ -204,15 +209,21 @@ describe('a request between agents', () => {
     await reach('a', 'working');
     await reach('b', 'working');
     gate.resolve();
-    await until('a waits', async () => {
-      await clock.advance(0);
-      return begun.length === 2 && clock.pending > 0;
-    });
+    await until(
+      async () => {
+        await clock.advance(0);
+        return begun.length === 2 && clock.pending > 0;
+      },
+      { about: 'a waits' },
+    );
     const over = end.then(textOf);
-    await until('its time is up', async () => {
-      await clock.advance(300);
-      return Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]);
-    });
+    await until(
+      async () => {
+        await clock.advance(300);
+        return Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]);
+      },
+      { about: 'its time is up' },
+    );
     expect(await over).toContain('within 900 ms of the start of its turn');
   });
 });

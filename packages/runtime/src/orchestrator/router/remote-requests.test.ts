@@ -5,9 +5,9 @@ import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { at, closeFakeNodes, deliver, never, openFakeNode, pendingOf } from '../../testing/fake-nodes.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import type { RemoteCalls } from '../../store/cluster-store.ts';
 import { RemoteRequests, type RemoteRequestsDeps } from './remote-requests.ts';
+import { until } from '../../../../../test/until.ts';
 
 afterEach(closeFakeNodes);
 

@@ -9,8 +9,8 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import type { FakeChild } from '../../testing/fake-spawn.ts';
 import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import type { TurnEnd } from '../../control/swarm.ts';
+import { until } from '../../../../../test/until.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { at, closeFakeNodes, deliver, never, openFakeNode, pendingOf } from '../
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
-import { until } from '../../testing/serve-fake-swarm.ts';
 import { REST_MS } from '../instances/resting-instances.ts';
+import { until } from '../../../../../test/until.ts';
 
 // A mistake in the wake-ups lets most of these tests wait without end.
 setDefaultTimeout(5_000);

@@ -21,6 +21,7 @@ import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { defaultSwarmLogLimits, SwarmLog } from './swarm-log.ts';
 import { readSwarmLog } from './read-swarm-log.ts';
+import { until } from '../../../../../test/until.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-log-'));
 afterAll(() => rmSync(stateRoot, { recursive: true }));
@@ -164,7 +165,7 @@ test.each(['stat', 'read', 'list'] as const)(
     const newest = async () => (await readSwarmLog({ ...simulated, fs: disk }, { last: 1 }))[0]?.message;
     const writeOn = async () => {
       for (const end = written + 50; written < end; written += 1) log.write(line(`${written}`));
-      while ((await newest()) !== `${written - 1}`) await Bun.sleep(1);
+      await until(async () => (await newest()) === `${written - 1}`);
     };
     await writeOn();
     for (let at = 1; at < 8; at += 1) {
@@ -205,7 +206,7 @@ test('while the disk hangs, lines wait up to the limit; the others are dropped, 
   await Bun.sleep(1);
   for (let index = 1; index <= 30; index += 1) log.write(line(String(index).padStart(3, '0')));
   goOn();
-  while (((await disk.stat(path))?.size ?? 0) < 10 * size) await Bun.sleep(1);
+  await until(async () => ((await disk.stat(path))?.size ?? 0) >= 10 * size);
   log.write(line('later'));
   await log.close();
   const found = await readSwarmLog({ ...simulated, fs: disk }, everything);

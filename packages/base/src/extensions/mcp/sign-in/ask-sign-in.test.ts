@@ -6,6 +6,7 @@ import { ServerPlace } from '../testing/server-place.ts';
 import { targetOf } from '../testing/sign-in-as-person.ts';
 import { signInDuringCalls } from './ask-sign-in.ts';
 import { SignInFile } from './sign-in-file.ts';
+import { until } from '../../../../../../test/until.ts';
 
 test('N-01 calls wait for one sign-in; if the call that asked is cancelled, another one asks', async () => {
   using place = new ServerPlace();
@@ -30,7 +31,7 @@ test('N-01 calls wait for one sign-in; if the call that asked is cancelled, anot
   const first = call('first', one.signal);
   const second = call('second', new AbortController().signal);
   const third = call('third', other.signal);
-  while (asked.length === 0) await Bun.sleep(1);
+  await until(() => asked.length !== 0);
   // A call that only waits ends at once.
   other.abort(new Error('third is cancelled'));
   expect(third).rejects.toThrow('third is cancelled');

@@ -5,6 +5,7 @@ import { ServerPlace } from '../testing/server-place.ts';
 import { signInAsPerson, targetOf } from '../testing/sign-in-as-person.ts';
 import { SignInFile } from './sign-in-file.ts';
 import { checkAddress } from './sign-in-person.ts';
+import { until } from '../../../../../../test/until.ts';
 
 test.each([
   ['that another program than a browser opens', 'file:///bin/program', 'begins with file://'],
@@ -72,7 +73,7 @@ test('N-01 a login is stored only when no agent refreshes the tokens', async () 
   const refreshed = Promise.withResolvers<void>();
   const agent = file.lock(() => refreshed.promise);
   const login = signInAsPerson(here);
-  while (server.count('authorization_code') === 0) await Bun.sleep(1);
+  await until(() => server.count('authorization_code') !== 0);
   const done = login.then(() => 'stored');
   expect(await Promise.race([done, Bun.sleep(50).then(() => 'waits')])).toBe('waits');
   expect(file.read()).toEqual({});

@@ -9,7 +9,7 @@ import { StudioPlace } from '../../../../../cli/src/testing/studio-place.ts';
 import { sampledCases } from '../../../../../../test/samples.ts';
 import { guardedBundle } from '../testing/guarded-bundle.ts';
 import { GuardedServer } from '../testing/guarded-server.ts';
-import { until } from '../testing/server-place.ts';
+import { until } from '../../../../../../test/until.ts';
 
 setDefaultTimeout(120_000);
 

@@ -45,14 +45,3 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
-
-/** Waits until `is` returns a value other than false or undefined. Asks less often the longer it waits. */
-export async function until<Value>(is: () => Value | Promise<Value>, ms = 20_000): Promise<NonNullable<Value>> {
-  const end = performance.now() + ms;
-  for (let pause = 20; ; pause = Math.min(pause * 1.5, 250)) {
-    const value = await is();
-    if (value !== undefined && value !== null && value !== false) return value;
-    if (performance.now() > end) throw new Error(`It did not happen within ${ms} ms.`);
-    await Bun.sleep(pause);
-  }
-}

@@ -6,6 +6,7 @@ import { providerCases, type ProviderCase } from './wire/provider-cases.ts';
 import { startResetServer } from './wire/reset-server.ts';
 import type { WireReply } from './wire/wire-dialect.ts';
 import { startWireServer, type WireAnswer, type WireServer } from './wire/wire-server.ts';
+import { until } from '../../../../../../test/until.ts';
 
 const question: ModelMessage = { role: 'user', content: 'Hello?' };
 const pieces = ['One ', 'two ', 'three ', 'four.'];
@@ -231,7 +232,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
 
 /** Resolves when the server has received the request. */
 async function requestSeen(server: WireServer): Promise<void> {
-  while (server.requests.length === 0) await Bun.sleep(1);
+  await until(() => server.requests.length !== 0);
 }
 
 /** Resolves when the server has noticed that the client of its only request disconnected. */
