@@ -1,7 +1,7 @@
 /**
  * How many samples a proof tries: every fifth in `npm test`, all of them in `npm run proof` (`GOONDAN_SAMPLES=all`),
- * and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`). docs/decisions/0026-a-suite-of-four-minutes.md
- * lists the numbers.
+ * and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`). See docs/decisions.md, "A suite of
+ * minutes, and a proof".
  */
 import { test } from 'bun:test';
 

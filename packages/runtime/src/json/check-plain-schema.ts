@@ -1,7 +1,6 @@
 /**
  * Checks values against plain schemas: those of most tools, which have only the keywords below. The validator is not
- * used for them, because loading it and compiling a first schema costs every agent process that calls a tool
- * (docs/decisions/0034-plain-schemas.md).
+ * used for them, because loading it and compiling a first schema costs every agent process that calls a tool.
  *
  * The rules, their order and their messages are those of `ajv`; `check-plain-schema.test.ts` compares the results of
  * this file with those of `ajv`.

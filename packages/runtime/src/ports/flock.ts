@@ -1,7 +1,7 @@
 /**
  * The system's lock on an open file, `flock`. The lock belongs to the open file, so it ends with the process, however
  * the process ends. The lock works between all processes of the machine, in any pid namespace
- * (docs/decisions/0019-flock.md). This is the only file that calls C.
+ * (docs/decisions.md, "A flock owns a workspace"). This is the only file that calls C.
  */
 
 /**

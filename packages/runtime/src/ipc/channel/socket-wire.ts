@@ -1,7 +1,7 @@
 /**
  * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. Bun's own `ipc`
  * is not used, because it reads a frame of any size into memory before the frame can be rejected, and because its
- * `send` has no back-pressure (docs/decisions/0007-ipc-over-a-socket-pair.md).
+ * `send` has no back-pressure (docs/decisions.md, "Messages over a socket pair").
  */
 import type { OpenWire, Wire } from './wire.ts';
 
