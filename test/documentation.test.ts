@@ -11,7 +11,7 @@ import {
   repository,
   type RepositoryFile,
 } from './read-repository.ts';
-import { floors, processRooms, sharedRooms } from './runtime-rooms.ts';
+import { processRooms, sharedRooms } from './runtime-rooms.ts';
 
 const runtimeSources = 'packages/runtime/src';
 const topFolders = ['packages', 'examples', 'docs', 'scripts', 'test', 'bench'];
@@ -31,43 +31,6 @@ describe('the documents', () => {
     const named = readPaths(read('ARCHITECTURE.md').text);
     expect(named).not.toBeEmpty();
     expect(named.filter((path) => !isThere(path))).toEqual([]);
-  });
-
-  test('ARCHITECTURE.md names every folder with code', () => {
-    const sources = [
-      `${runtimeSources}/*/**/*.ts`,
-      'packages/{types,cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,cjs,css}',
-    ];
-    const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
-    const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
-    // Folders that contain only test code need not be named.
-    expect([...folders].filter((folder) => !named.has(folder) && !/\/(testing|fixtures)(\/|$)/.test(folder))).toEqual(
-      [],
-    );
-  });
-
-  test.each(Object.keys(floors))('ARCHITECTURE.md lists the rooms of %s/ in the order of their floors', (parent) => {
-    const listed = [...read('ARCHITECTURE.md').text.matchAll(/^- `(\w+)\/([\w-]+)\/`/gm)];
-    const inside = listed.filter(([, first]) => first === parent).map(([, , room]) => room);
-    const expected = floors[parent]?.filter((room) => /^[\w-]+$/.test(room));
-    expect(inside).toEqual(expected ?? []);
-  });
-
-  test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'GLOSSARY.md', 'CHANGELOG.md', 'LICENSE'])(
-    '%s exists',
-    (path) => {
-      expect(existsSync(join(repository, path))).toBe(true);
-    },
-  );
-
-  test('GLOSSARY.md has each word once in its table', () => {
-    const words = read('GLOSSARY.md')
-      .text.split('\n## ')
-      .flatMap((section) =>
-        [...section.matchAll(/^\| (?!-)([^|]+?) *\|/gm)].map(([, word]) => `${section.split('\n')[0]}: ${word}`),
-      );
-    expect(words).toContain('Processes: orchestrator');
-    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
   });
 
   test('link only to files that exist', () => {
@@ -97,13 +60,6 @@ describe('the documents', () => {
     expect(kinds).toContain('model');
     const { text } = read('docs/extension-api.md');
     expect([...events, ...kinds].filter((name) => !text.includes(`| \`${name}\` `))).toEqual([]);
-  });
-
-  test('examples/README.md lists all of them', () => {
-    const { text } = read('examples/README.md');
-    const names = listRepository('examples/*/check.ts').map((path) => path.split('/')[1]);
-    expect(names).not.toBeEmpty();
-    expect(names.filter((name) => !text.includes(`](${name}`))).toEqual([]);
   });
 
   test('and the sources have no markers for later work', () => {
