@@ -1,9 +1,9 @@
 // Checks that a test is never skipped silently because a part of the system is missing.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readRepository, repository } from './read-repository.ts';
+import { repository } from './read-repository.ts';
 
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-parts-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
@@ -42,47 +42,7 @@ test('Part 7 on a developer’s machine those tests are skipped, and the run giv
   expect(exitCode).toBe(0);
 });
 
-/** Test files with skips that have another reason than a missing part. */
-const otherReasons: Readonly<Record<string, string>> = {
-  'packages/runtime/src/ports/room-file.test.ts': 'only Linux writes through with a descriptor of its own',
-  'packages/cli/src/wrong-use.process.test.ts': 'the superuser may read everything',
-  'packages/base/src/extensions/mcp/sign-in/sign-in-file.test.ts': 'only the superuser can give a file to another user',
-  'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
-  'test/seeds/yaml-examples.test.ts': 'the seed documents are not part of the repository',
-  'scripts/run-bun.process.test.ts': 'it tests what a skip looks like',
-  'packages/postgres/src/testing/oldest-version.process.test.ts': 'each release of Debian has one version',
-  'packages/postgres/src/testing/pooler.process.test.ts': 'no test but this one needs a pooler',
-  'test/parts.process.test.ts': 'it tests what a skip looks like',
-};
-
-test('Part 7 every skip is for a part, or has a reason here', () => {
-  const files = readRepository('{packages,test,scripts,examples}/**/*.ts').filter(
-    ({ path }) => !path.includes('node_modules'),
-  );
-  const skips = files.filter(({ text }) => /\b(?:test|describe)\s*\.(?:skip|skipIf|todo|todoIf|if)\b/.test(text));
-  const isForPart = (text: string) => /\bhas(?:Part|Tmux|Chromium|Postgres)\b/.test(text);
-  const others = skips.filter(({ text }) => !isForPart(text)).map(({ path }) => path);
-  expect(others.filter((path) => !(path in otherReasons))).toEqual([]);
-  for (const name of [
-    'packages/cli/src/testing/tmux-terminal.ts',
-    'packages/postgres/src/testing/with-postgres.ts',
-    'packages/studio/src/testing/chromium.ts',
-  ]) {
-    expect(readFileSync(join(repository, name), 'utf8')).toMatch(/ = hasPart\(\s*'/);
-  }
-});
-
 describe('a test that needs PostgreSQL', () => {
-  const starting = /\b(?:makeTestDatabase|openTestSwarms|startServer|startOwnDatabase|startCluster)\(|'cluster', 'dev'/;
-  const files = readRepository('{packages,test,scripts,examples,bench}/**/*.test.ts').filter(
-    ({ path, text }) => !path.includes('node_modules') && path !== 'test/parts.process.test.ts' && starting.test(text),
-  );
-
-  test('Part 7 has its test functions from with-postgres.ts', () => {
-    expect(files.length).toBeGreaterThan(20);
-    expect(files.filter(({ text }) => !text.includes("/with-postgres.ts'")).map(({ path }) => path)).toEqual([]);
-  });
-
   // A file with a database at the top, one with `beforeAll`, one with swarms, and one of another package.
   const chosen = [
     'packages/postgres/src/driver/database.test.ts',

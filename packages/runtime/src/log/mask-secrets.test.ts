@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -103,21 +101,8 @@ describe('the mask', () => {
   });
 });
 
-describe('T-14 docs/bundles.md', () => {
+describe('T-14 the forms of a secret', () => {
   const secret = 'Zürich "café"\\ ﬁ+key/42?>';
-  const page = readFileSync(join(import.meta.dir, '../../../../docs/bundles.md'), 'utf8');
-  /** Returns the first cells of the table whose first heading is this one. */
-  const rowsOf = (heading: string) => {
-    const lines = page.split('\n');
-    const from = lines.findIndex((line) => line.startsWith(`| ${heading} `));
-    const rows = lines.slice(from + 2);
-    return rows
-      .slice(
-        0,
-        rows.findIndex((line) => !line.startsWith('|')),
-      )
-      .map((line) => line.split('|')[1]?.trim() ?? '');
-  };
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const unicode = (text: string, isUpper = false) => {
     const hex = text.charCodeAt(0).toString(16).padStart(4, '0');
@@ -142,7 +127,6 @@ describe('T-14 docs/bundles.md', () => {
     ],
     'printed object': [inspect({ secret }).slice('{ secret: '.length + 1, -3)],
     'URL encoding': [encodeURIComponent(secret), new URLSearchParams([['', secret]]).toString().slice(1)],
-    'JSON number': [],
     hexadecimal: [hex(secret), hex(secret).toUpperCase(), hex(secret.normalize('NFD'))],
     'base64, base64url': [base64(secret), base64(secret, 'base64url')],
   };
@@ -170,13 +154,8 @@ describe('T-14 docs/bundles.md', () => {
     'encodings of encodings': [base64(base64(secret)), hex(base64(secret)), encodeURIComponent(inJson(secret))],
   };
 
-  test('lists the forms that are tested here', () => {
-    expect(rowsOf('masked form')).toEqual(Object.keys(masked));
-    expect(rowsOf('form that is not masked')).toEqual(Object.keys(notMasked));
-  });
-
   const cases = (forms: Record<string, string[]>) => Object.entries(forms);
-  test.each(cases(masked))('T-14 is right that this form is masked, also in pieces: %s', (_form, texts) => {
+  test.each(cases(masked))('T-14 this form is masked, also in pieces: %s', (_form, texts) => {
     const mask = maskSecrets([secret]);
     for (const text of texts) {
       expect(mask(`<${text}>`)).toMatch(/^<[\\]*\*\*\*(?:=*)>$/);
@@ -186,7 +165,7 @@ describe('T-14 docs/bundles.md', () => {
     }
   });
 
-  test.each(cases(notMasked))('T-14 is right that this form is not masked: %s', (_form, texts) => {
+  test.each(cases(notMasked))('T-14 this form is not masked: %s', (_form, texts) => {
     for (const text of texts) expect(maskSecrets([secret])(text)).toBe(text);
   });
 

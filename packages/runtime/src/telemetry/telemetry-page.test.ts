@@ -1,5 +1,4 @@
-// Compares docs/telemetry.md with the sources: the variables that are read, the attributes that are sent, and the
-// limits.
+// Compares docs/telemetry.md with the sources: the variables that are read, and the attributes that are sent.
 import { expect, test } from 'bun:test';
 import { isTest, readRepository } from '../../../../test/read-repository.ts';
 import { exporterLimits } from './span-exporter.ts';
@@ -25,7 +24,7 @@ test('every attribute that is sent is on the page, and no other', () => {
   expect(namesIn(page ?? '', /`((?:gen_ai|goondan|error|service|process|telemetry)\.[a-z_.]+)`/g)).toEqual(sent);
 });
 
-test('the limits on the page are the real ones', () => {
+test('the exporter has these limits', () => {
   const { mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs } = exporterLimits;
   expect({ mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs }).toEqual({
     mostWaiting: 4_096,
@@ -35,7 +34,6 @@ test('the limits on the page are the real ones', () => {
     retryForMs: 30_000,
     gatherMs: 500,
   });
-  for (const bound of ['4 096, 16 MB', '512 spans, 1 MB', '30 s', 'half a second']) expect(page).toContain(bound);
 });
 
 test('only the settings are loaded before spans are exported: the rest is imported when needed', () => {
