@@ -104,8 +104,8 @@ function readSummary(ending) {
   const counts = { pass: 0, fail: 0, skip: 0, todo: 0 };
   // Reads upwards to the start of the summary, because a test may have printed similar lines above it.
   for (let index = last - 1; index >= 0; index -= 1) {
-    const [, count, noun] = /^ *(\d+) ([a-z]+)/.exec(lines[index]) ?? [];
-    if (noun === undefined) break;
+    const [line, count, noun] = /^ *(?:(\d+) ([a-z]+)|snapshots: )/.exec(lines[index]) ?? [];
+    if (line === undefined) break;
     if (noun in counts) counts[noun] = Number(count);
   }
   return counts;

@@ -60,6 +60,13 @@ describe('npm test', () => {
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
   });
 
+  test('reads a summary with written snapshots', async () => {
+    const shown = `import { expect, test } from 'bun:test'; test('shows', () => expect('text').toMatchSnapshot());`;
+    const { stdout, exitCode } = await runSuite({ 'a.test.ts': shown }, ['-u']);
+    expect(stdout).toEndWith('\n1 passed, 0 failed\n');
+    expect(exitCode).toBe(0);
+  });
+
   test('reads a summary in colour', async () => {
     const { stdout } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': skipped }, [], { FORCE_COLOR: '1' });
     expect(stdout).toEndWith('\n1 passed, 0 failed, 1 skipped\n');

@@ -1,7 +1,7 @@
 /**
- * `npm run api:report`: writes `api.md` of `@goondan/types` and `@goondan/runtime`. The page has the declarations of
- * each public entry point ("door"), so that a diff shows every change of the public API. A door that semantic
- * versioning does not cover is listed only by name, because it may change at any time.
+ * Reads the declarations of each public entry point ("door") of `@goondan/types` and `@goondan/runtime`, for the
+ * snapshot that shows every change of the public API. A door that semantic versioning does not cover is listed only by
+ * name, because it may change at any time.
  *
  * The compiler writes the declarations, without comments, as `scripts/pack-packages.ts` ships them.
  */
@@ -20,14 +20,14 @@ const reported: readonly string[] = ['types', 'runtime'];
 /** The doors that semantic versioning does not cover. */
 const unversioned: readonly string[] = ['@goondan/runtime/internal', '@goondan/types/http'];
 
-export interface ApiReports {
-  /** The text of each report, by the path of the report. */
-  readonly pages: ReadonlyMap<string, string>;
-  /** The exported names of each door, by the name of the door. */
-  readonly doors: ReadonlyMap<string, readonly string[]>;
+export interface Door {
+  readonly names: readonly string[];
+  /** The declarations of the names, or only the names. */
+  readonly text: string;
 }
 
-export async function renderApiReports(): Promise<ApiReports> {
+/** Returns each door by its name. */
+export async function readApi(): Promise<Map<string, Door>> {
   const doors = [...listDoors(repository)].filter(([, path]) =>
     reported.some((name) => path.startsWith(`packages/${name}/`)),
   );
@@ -39,41 +39,18 @@ export async function renderApiReports(): Promise<ApiReports> {
       work,
       modules.map(([, path]) => path),
       async (project) => {
-        const pages = new Map<string, string>();
-        const names = new Map<string, readonly string[]>();
-        for (const name of reported) {
-          const sections: string[] = [];
-          for (const [door, path] of modules.filter(([, each]) => each.startsWith(`${name}/`))) {
-            const exported = await exportsOf(project, join(work, path));
-            names.set(
-              door,
-              exported.map((symbol) => symbol.name),
-            );
-            sections.push(await renderDoor(project, door, exported));
-          }
-          pages.set(join(repository, 'packages', name, 'api.md'), await format([head(name), ...sections].join('\n')));
+        const api = new Map<string, Door>();
+        for (const [door, path] of modules) {
+          const exported = await exportsOf(project, join(work, path));
+          api.set(door, { names: exported.map(({ name }) => name), text: await renderDoor(project, door, exported) });
         }
-        return { pages, doors: names };
+        return api;
       },
     );
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
 }
-
-/** Formats a page as `npm run format` does. */
-async function format(page: string): Promise<string> {
-  const command = [process.execPath, 'fmt', '--no-script', '--stdin-filepath=api.md'];
-  const child = Bun.spawn(command, { cwd: repository, stdin: new Blob([page]), stdout: 'pipe', stderr: 'inherit' });
-  const [text] = await Promise.all([child.stdout.text(), child.exited]);
-  if (child.exitCode !== 0) throw new Error('The report cannot be formatted.');
-  return text;
-}
-
-const head = (name: string) => `# API of @goondan/${name}
-
-Written by \`npm run api:report\` from the sources. Do not edit it.
-`;
 
 /**
  * Writes `types/src/index.d.ts` and so on into a folder. All sources are passed to the compiler, because it writes no
@@ -106,10 +83,8 @@ async function emitDeclarations(folder: string): Promise<void> {
 
 async function renderDoor(project: Project, door: string, symbols: readonly ModuleSymbol[]): Promise<string> {
   const exported = symbols.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const title = `## ${door}\n\n${exported.length} names.\n`;
-  if (unversioned.includes(door)) return `${title}\n${exported.map(({ name }) => `- \`${name}\``).join('\n')}\n`;
-  const declarations = await Promise.all(exported.map((symbol) => declarationOf(project, symbol)));
-  return `${title}\n\`\`\`ts\n${declarations.join('\n\n')}\n\`\`\`\n`;
+  if (unversioned.includes(door)) return exported.map(({ name }) => name).join('\n');
+  return (await Promise.all(exported.map((symbol) => declarationOf(project, symbol)))).join('\n\n');
 }
 
 async function declarationOf(project: Project, symbol: ModuleSymbol): Promise<string> {
@@ -125,8 +100,4 @@ function textOf(node: Node): string {
   // The statement is two levels above the symbol. String types, such as the texts of the error catalogue, are not part
   // of the public API.
   return node.parent.parent.getText().replaceAll(/(?<=: )(['"]).*\1(?=;$)/gm, 'string');
-}
-
-if (import.meta.main) {
-  for (const [path, text] of (await renderApiReports()).pages) writeFileSync(path, text);
 }
