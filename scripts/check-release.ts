@@ -1,5 +1,5 @@
 /**
- * `npm run release:check`: checks whether this commit can be released. Prints every problem; if there is none, packs
+ * `npm run pack -- release`: checks whether this commit can be released. Prints every problem; if there is none, packs
  * the tarballs to publish (`npm run pack`).
  */
 import { readFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
-// `npm run conformance`: runs the official suite of the Model Context Protocol against the extension `mcp`.
+// `npm run proof -- conformance`: runs the official suite of the Model Context Protocol against the extension `mcp`.
 import { parseArgs } from 'node:util';
 import { listScenarios, optional, type Scenario } from './conformance/list-scenarios.ts';
 import { runScenario } from './conformance/run-scenario.ts';
 
-const help = `Usage: npm run conformance [-- [--list] [--verbose] [SCENARIO…]]
+const help = `Usage: npm run proof -- conformance [--list] [--verbose] [SCENARIO…]
 
 Runs the scenarios that the official suite of the Model Context Protocol requires of a client: all of revision
 2026-07-28, and those of revision 2025-11-25 about questions to a person. The client is an agent with the extension mcp.
@@ -13,8 +13,8 @@ The last line is "N of M scenarios". Exits with 1 if a scenario failed.
   --verbose   print the report of each scenario; the report of a failed scenario is always printed
 
 Examples:
-  npm run conformance
-  npm run conformance -- auth/scope-step-up --verbose
+  npm run proof -- conformance
+  npm run proof -- conformance auth/scope-step-up --verbose
 `;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   const known = [...all, ...optional];
   const unknown = positionals.find((wanted) => !known.some(({ name }) => name === wanted));
   if (unknown !== undefined) {
-    process.stderr.write(`There is no scenario "${unknown}". \`npm run conformance -- --list\` lists them.\n`);
+    process.stderr.write(`There is no scenario "${unknown}". \`npm run proof -- conformance --list\` lists them.\n`);
     return 2;
   }
   const chosen = positionals.length === 0 ? all : known.filter(({ name }) => positionals.includes(name));

@@ -1,5 +1,5 @@
 /**
- * `npm run proof:cluster`: breaks nodes, databases and networks while a swarm works, and checks that every accepted event
+ * `npm run proof -- cluster`: breaks nodes, databases and networks while a swarm works, and checks that every accepted event
  * is answered once, that no effect happens twice, and that the conversations are those of an undisturbed run.
  *
  * `--only NAME` runs one part, and can be repeated; `--seed N` repeats a run; `--kills N` changes the number of kills.

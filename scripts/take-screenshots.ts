@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots`: takes the pictures of Studio in `docs/images` from the demo swarm in a real browser. It needs
+ * `npm run write -- screenshots`: takes the pictures of Studio in `docs/images` from the demo swarm in a real browser. It needs
  * chromium. If the fonts Inter, JetBrains Mono and Noto Emoji are installed (npm has them as `@expo-google-fonts/*`), the
  * pictures look like those in the repository.
  */

@@ -2,9 +2,9 @@
  * Breaks a swarm in PostgreSQL before and after its statements, at thousands of points, or once more at one given point.
  * It starts a PostgreSQL of its own.
  *
- * npm run torture:cluster -- [--points N] [--from SEED] [--each POINTS-OF-A-SEED] [--width N]
- * npm run torture:cluster -- --seed N --point N --fault 'die before|die after|cut before|cut after|echo|late|kill'
- * npm run torture:cluster -- --mutants [NAME …]      deliberate mistakes, which must be found
+ * npm run torture -- cluster [--points N] [--from SEED] [--each POINTS-OF-A-SEED] [--width N]
+ * npm run torture -- cluster --seed N --point N --fault 'die before|die after|cut before|cut after|echo|late|kill'
+ * npm run torture -- cluster --mutants [NAME …]      deliberate mistakes, which must be found
  */
 import { parseArgs } from 'node:util';
 import { faults } from '../packages/postgres/src/simulation/simulated-database.ts';

@@ -1,8 +1,8 @@
 /**
  * Crashes the journal at more than a hundred thousand points, or once more at one given point.
  *
- * npm run torture:journal -- [--points N] [--from SEED] [--threads N]
- * npm run torture:journal -- --seed N --operation N --mode kill|power
+ * npm run torture -- journal [--points N] [--from SEED] [--threads N]
+ * npm run torture -- journal --seed N --operation N --mode kill|power
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -2,7 +2,7 @@
  * Prints the seed that catches each mutant of the journal, and the test that catches each mutant of another rule. Fails
  * when a mutant survives.
  *
- * npm run torture:mutants -- [NAME …]      those whose name contains one of these words
+ * npm run torture -- mutants [NAME …]      those whose name contains one of these words
  */
 import { logFileMutants } from '../packages/runtime/src/workspace/simulation/mutants/log-file-mutants.ts';
 import { steeringMutants } from '../packages/runtime/src/workspace/simulation/mutants/steering-mutants.ts';

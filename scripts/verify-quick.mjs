@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run verify:quick`: runs formatting, lint, types and the unit tests, all at once.
+ * `npm run verify -- quick`: runs formatting, lint, types and the unit tests, all at once.
  *
  * 1. A unit test starts no process and no browser. So this run leaves out the folders of `test`, the CLI's commands,
  *    and files whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`. It also leaves out the
@@ -27,10 +27,11 @@ const unitTests = [
 ];
 
 const steps = [
-  ['types', 'npm', ['run', '--silent', 'types:quick']],
+  ['types', 'bun', ['check', '--no-script']],
+  ['types of Studio', 'bun', ['check', '--no-script', '-p', 'packages/studio']],
   ['unit tests', 'node', ['scripts/run-bun.mjs', 'test', ...unitTests]],
   ['lint', 'npm', ['run', '--silent', 'lint']],
-  ['formatting', 'npm', ['run', '--silent', 'format:check']],
+  ['formatting', 'bun', ['fmt', '--check']],
 ];
 
 const results = await Promise.all(steps.map(run));

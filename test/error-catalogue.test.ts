@@ -9,7 +9,7 @@ import { clusterErrors } from '../packages/types/src/errors/cluster-errors.ts';
 import { storeErrors } from '../packages/types/src/errors/store-errors.ts';
 import { swarmErrors } from '../packages/types/src/errors/swarm-errors.ts';
 import { toolErrors } from '../packages/types/src/errors/tool-errors.ts';
-import { errorsPage, renderErrorsPage } from '../scripts/write-errors-page.ts';
+import { errorsPage, renderErrorsPage } from '../scripts/render-errors-page.ts';
 import { isTest, readRepository, type RepositoryFile } from './read-repository.ts';
 
 /** Files that only define codes and do not use them. */
@@ -48,7 +48,7 @@ describe('the error catalogue', () => {
     }
   });
 
-  test('equals docs/errors.md; otherwise run `npm run errors:page`', async () => {
+  test('equals docs/errors.md; otherwise run `npm run write`', async () => {
     expect(await Bun.file(errorsPage).text()).toBe(renderErrorsPage(errorCatalogue));
   });
 

@@ -1,5 +1,5 @@
 /**
- * Preloaded for the unit tests of `npm run verify:quick`, which must not start a process. The file of a test that
+ * Preloaded for the unit tests of `npm run verify -- quick`, which must not start a process. The file of a test that
  * starts a process is named `*.process.test.ts`, and only `npm test` runs it.
  */
 import { mock } from 'bun:test';

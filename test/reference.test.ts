@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { loadBundle } from '@goondan/runtime/bundle';
 import { createProgram } from '../packages/cli/src/create-program.ts';
 import { openTerminal } from '../packages/cli/src/terminal.ts';
-import { cliReferencePage, renderCliReference } from '../scripts/write-cli-reference.ts';
+import { cliReferencePage, renderCliReference } from '../scripts/render-cli-reference.ts';
 import {
   configurationReferencePage,
   exampleFile,
   renderConfigurationReference,
-} from '../scripts/write-configuration-reference.ts';
-import { controlPage, renderControlPage } from '../scripts/write-control-page.ts';
+} from '../scripts/render-configuration-reference.ts';
+import { controlPage, renderControlPage } from '../scripts/render-control-page.ts';
 import { defaultPolicy } from '../packages/runtime/src/config/turn-policy.ts';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
@@ -22,7 +22,7 @@ const silent = { write: () => undefined };
 const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);
 
 describe('docs/reference/cli.md', () => {
-  test('equals the texts of the commands; otherwise run `npm run reference`', async () => {
+  test('equals the texts of the commands; otherwise run `npm run write`', async () => {
     expect(await Bun.file(cliReferencePage).text()).toBe(renderCliReference());
   });
 
@@ -50,7 +50,7 @@ describe('docs/cli.md', () => {
 });
 
 describe('docs/control-socket.md', () => {
-  test('has the current operations; otherwise run `npm run reference`', async () => {
+  test('has the current operations; otherwise run `npm run write`', async () => {
     const page = await Bun.file(controlPage).text();
     expect(page).toBe(renderControlPage(page));
   });
@@ -60,7 +60,7 @@ describe('docs/reference/configuration.md', () => {
   // The cast is safe: `bundleJsonSchema` returns a schema of draft 7.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
-  test('equals the texts of the schemas; otherwise run `npm run reference`', async () => {
+  test('equals the texts of the schemas; otherwise run `npm run write`', async () => {
     expect(await Bun.file(configurationReferencePage).text()).toBe(renderConfigurationReference());
   });
 

@@ -1,6 +1,6 @@
 /**
  * How many samples a proof tries: every fifth in `npm test`, all of them in `npm run proof` (`GOONDAN_SAMPLES=all`),
- * and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`). See docs/decisions.md, "A suite of
+ * and every twentieth in `npm run verify -- quick` (`GOONDAN_SAMPLES=few`). See docs/decisions.md, "A suite of
  * minutes, and a proof".
  */
 import { test } from 'bun:test';
@@ -26,7 +26,7 @@ export function sampledCases<Case>(cases: readonly Case[], step: number, first =
   return cases.filter((_, index) => index % taken === first % taken);
 }
 
-/** Returns `step` in `npm test`, 1 in `npm run proof`, and never less than `npm run verify:quick` asks for. */
+/** Returns `step` in `npm test`, 1 in `npm run proof`, and never less than `npm run verify -- quick` asks for. */
 function stepOf(step: number): number {
   return sampleStep === 1 ? 1 : Math.max(sampleStep === 20 ? 20 : 1, step);
 }

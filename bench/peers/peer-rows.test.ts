@@ -17,7 +17,7 @@ const missing: PeerRow = {
   outcomes: { first: { problem: 'not installed: E404' }, ten: { problem: 'not installed: E404' } },
 };
 
-describe('the table of npm run bench:peers', () => {
+describe('the table of npm run bench -- peers', () => {
   const [, , ours, theirs] = peerTable([measured, missing])
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));

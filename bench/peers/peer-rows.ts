@@ -1,4 +1,4 @@
-/** The rows of `npm run bench:peers`, the tasks of their programs, and the table. */
+/** The rows of `npm run bench -- peers`, the tasks of their programs, and the table. */
 import { markdownTable } from '../../scripts/markdown-table.ts';
 import { medianOf } from '../measure.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The part that all programs of `npm run bench:peers` share. A program calls `runPeer` with a function that opens a
+ * The part that all programs of `npm run bench -- peers` share. A program calls `runPeer` with a function that opens a
  * conversation. Each task runs in a new process, and its result is one line of JSON on standard output.
  *
  * This file is plain JavaScript, because Node and Bun both run it as it is.

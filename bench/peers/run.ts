@@ -1,5 +1,5 @@
 /**
- * `npm run bench:peers`: compares Goondan with other frameworks, in one run and one table. Each of them runs the same
+ * `npm run bench -- peers`: compares Goondan with other frameworks, in one run and one table. Each of them runs the same
  * turns with the same tool on a model that answers at once, through its own model interface, without a network. Each
  * task is a new process. `docs/bench.md` explains the columns.
  */

@@ -1,4 +1,4 @@
-// Runs a few scenarios of the official suite, five of them in `npm run proof`; `npm run conformance` runs all of them.
+// Runs a few scenarios of the official suite, five of them in `npm run proof`; `npm run proof -- conformance` runs all of them.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { sampledCases } from '../../test/samples.ts';
 import { listScenarios, type Scenario } from './list-scenarios.ts';

@@ -1,4 +1,4 @@
-/** One part of `npm run proof:cluster`. */
+/** One part of `npm run proof -- cluster`. */
 export interface Proof {
   readonly name: string;
   /** Whether it needs network namespaces, and with them root. */

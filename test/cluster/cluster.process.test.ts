@@ -1,6 +1,6 @@
 /**
  * Two scenarios and one kill, on real nodes. The nodes that are disturbed have a lease of one second. `npm run proof` has
- * five scenarios and a restart of the database, and `npm run proof:cluster` ten scenarios, three nodes and hundreds of
+ * five scenarios and a restart of the database, and `npm run proof -- cluster` ten scenarios, three nodes and hundreds of
  * failures.
  */
 import {

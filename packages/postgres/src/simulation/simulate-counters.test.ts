@@ -16,7 +16,7 @@ test('Y-04 S-02 a budget is never exceeded, and loses no more than calls that ha
   expect(points).toBeGreaterThan(sampleStep === 1 ? 150 : 10);
 }, 240_000);
 
-// `npm run torture:cluster` tries all points of five seeds. `npm test` tries one mutant, and `npm run proof` all of them.
+// `npm run torture -- cluster` tries all points of five seeds. `npm test` tries one mutant, and `npm run proof` all of them.
 test.each(counterMutants.slice(0, sampleStep === 1 ? undefined : 1))(
   'the simulation of counters catches the mutant "$name"',
   async (mutant) => {

@@ -104,5 +104,5 @@ function textOf(error: unknown): string {
 /** Describes a violation, with the command that repeats it. */
 export function describeViolation({ point, problem }: PointsReport['violations'][number]): string {
   const { seed, at, fault } = point;
-  return `npm run torture:cluster -- --seed ${seed} --point ${at} --fault '${fault}'\n${problem}`;
+  return `npm run torture -- cluster --seed ${seed} --point ${at} --fault '${fault}'\n${problem}`;
 }

@@ -6,7 +6,7 @@ import { simulateOrder } from './simulate-order.ts';
 import { describeViolation, simulatePoints } from './simulate-points.ts';
 import { simulateSteering } from './simulate-steering.ts';
 
-// `npm run torture:cluster` tries ten thousand points, and all mutants.
+// `npm run torture -- cluster` tries ten thousand points, and all mutants.
 const POINTS = samples(300, 15);
 const SEEDS = samples(30, 15);
 

@@ -10,7 +10,7 @@ const made = await makeTestDatabase();
 
 afterAll(() => made.drop());
 
-// `npm test` tries one mutant, and `npm run proof` the quick ones. `npm run torture:cluster` tries all. This check makes
+// `npm test` tries one mutant, and `npm run proof` the quick ones. `npm run torture -- cluster` tries all. This check makes
 // sure that a refactoring does not disable the others.
 test.each([...mutants])('the text that the mutant "$name" changes is there once', ({ file, find }) => {
   expect(readFileSync(join(import.meta.dir, '../..', file), 'utf8').split(find)).toHaveLength(2);

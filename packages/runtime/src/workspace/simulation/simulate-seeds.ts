@@ -53,5 +53,5 @@ function ask(worker: Worker, seed: number): Promise<SimulationReport> {
 /** Describes a violation, with the command that repeats it. */
 export function describeViolation({ point, problem }: Violation): string {
   const { seed, operation, mode } = point;
-  return `npm run torture:journal -- --seed ${seed} --operation ${operation} --mode ${mode}\n${problem}`;
+  return `npm run torture -- journal --seed ${seed} --operation ${operation} --mode ${mode}\n${problem}`;
 }

@@ -1,4 +1,4 @@
-/** Proves the promises of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` run more cases. */
+/** Proves the promises of docs/storage.md. `npm run torture -- journal` and `npm run torture -- mutants` run more cases. */
 import { expect, test } from 'bun:test';
 import { availableParallelism } from 'node:os';
 import { samples, sampleStep } from '../../../../../test/samples.ts';

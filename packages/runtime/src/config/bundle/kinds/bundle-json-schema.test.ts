@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { JsonSchema } from '@goondan/types';
-import { bundleSchemaFile, renderBundleSchema } from '../../../../../../scripts/write-bundle-schema.ts';
+import { bundleSchemaFile, renderBundleSchema } from '../../../../../../scripts/render-bundle-schema.ts';
 import { compileSchema } from '../../../json/json-schema.ts';
 import { completeBundle } from '../../../testing/temporary-bundle.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
@@ -9,7 +9,7 @@ import { bundleJsonSchema } from './bundle-json-schema.ts';
 // The cast is safe: the schema is JSON, although its type does not say so.
 const schema = JSON.parse(JSON.stringify(bundleJsonSchema())) as JsonSchema;
 
-test('the published schema equals the one that checks bundles; otherwise run `npm run schema`', async () => {
+test('the published schema equals the one that checks bundles; otherwise run `npm run write`', async () => {
   expect(await Bun.file(bundleSchemaFile).json()).toEqual(JSON.parse(renderBundleSchema()));
 });
 

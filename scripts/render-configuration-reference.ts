@@ -1,7 +1,7 @@
-// Writes docs/reference/configuration.md from the schemas that check bundles, so that the page, editors and `gdn
+// Renders docs/reference/configuration.md from the schemas that check bundles, so that the page, editors and `gdn
 // validate` agree. The examples are the files of examples/every-kind.
-import { mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
 import { type Field, listFields, type SchemaNode } from './list-fields.ts';
@@ -34,7 +34,7 @@ list and \`<name>\` each name of a map.
 
 The examples are one bundle, [examples/every-kind](../../examples/every-kind/check.ts).
 
-This page is generated from \`packages/runtime/src/config/bundle/kinds\` by \`npm run reference\`.
+This page is generated from \`packages/runtime/src/config/bundle/kinds\` by \`npm run write\`.
 `;
 
 /** Lists the fields of a swarm's policy. Their values apply to the agents that do not set these fields. */
@@ -96,10 +96,4 @@ export function exampleFile(kind: string): string {
 
 function renderPart(name: string, schema: SchemaNode): string {
   return [`### ${name}\n`, `${schema.description ?? ''}\n`, renderFields(schema)].join('\n');
-}
-
-if (import.meta.main) {
-  mkdirSync(dirname(configurationReferencePage), { recursive: true });
-  await Bun.write(configurationReferencePage, renderConfigurationReference());
-  console.log('Wrote docs/reference/configuration.md');
 }

@@ -1,5 +1,4 @@
-// Writes docs/errors.md from the error catalogue. So the page that `helpUrl` links to has the same text as the code.
-import { errorCatalogue } from '@goondan/types';
+// Renders docs/errors.md from the error catalogue. So the page that `helpUrl` links to has the same text as the code.
 import { join } from 'node:path';
 
 export const errorsPage = join(import.meta.dir, '..', 'docs', 'errors.md');
@@ -26,15 +25,10 @@ const introduction = `# Error codes
 Every error that Goondan reports has one of these codes, a message with the details, and a suggestion. Here you find, for
 each code, its meaning and then the suggestion. A code is never renamed.
 
-This page is generated from \`packages/types/src/errors\` by \`npm run errors:page\`.
+This page is generated from \`packages/types/src/errors\` by \`npm run write\`.
 `;
 
 const programs = `A program can meet these codes at run time and act on them: wait, try again, choose another agent. Each keeps its meaning,
 so you can branch on \`error.code\` after \`GoondanError.is(error)\`. In the catalogue they have \`forPrograms: true\`. All
 other codes tell a person what to correct.
 `;
-
-if (import.meta.main) {
-  await Bun.write(errorsPage, renderErrorsPage(errorCatalogue));
-  console.log(`Wrote ${Object.keys(errorCatalogue).length} codes to docs/errors.md`);
-}

@@ -1,7 +1,7 @@
-// Writes docs/reference/cli.md from the commands themselves, so that the page and `--help` are the same text.
+// Renders docs/reference/cli.md from the commands themselves, so that the page and `--help` are the same text.
 import type { Command, Help } from 'commander';
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+
+import { join } from 'node:path';
 import { createProgram } from '../packages/cli/src/create-program.ts';
 import { openTerminal } from '../packages/cli/src/terminal.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -30,7 +30,7 @@ const introduction = `# Commands
 Every command of \`gdn\` with its options and an example: the same texts as \`gdn <command> --help\`. For exit codes,
 \`--json\`, trust, and swarms as a service, see [the guide to \`gdn\`](../cli.md).
 
-This page is generated from \`packages/cli/src/commands\` by \`npm run reference\`.
+This page is generated from \`packages/cli/src/commands\` by \`npm run write\`.
 `;
 
 /** Returns the part of a command's `--help` that follows its arguments and options. */
@@ -119,10 +119,4 @@ function renderMore(text: string): string[] {
 
 function codeBlock(language: string, lines: readonly string[]): string {
   return `\`\`\`${language}\n${lines.join('\n')}\n\`\`\`\n`;
-}
-
-if (import.meta.main) {
-  mkdirSync(dirname(cliReferencePage), { recursive: true });
-  await Bun.write(cliReferencePage, renderCliReference());
-  console.log('Wrote docs/reference/cli.md');
 }

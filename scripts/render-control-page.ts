@@ -1,4 +1,4 @@
-// Writes the table of operations into docs/control-socket.md, from the table that the client and the server use.
+// Renders the table of operations into docs/control-socket.md, from the table that the client and the server use.
 import { join } from 'node:path';
 import { operationNames, operations, PROTOCOL } from '../packages/runtime/src/control/operations.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -7,7 +7,7 @@ export const controlPage = join(import.meta.dir, '..', 'docs', 'control-socket.m
 
 /** Renders the page with the current table of operations. */
 export function renderControlPage(page: string): string {
-  const table = /(?<=^<!-- npm run reference -->\n\n)\|.*?\n(?=\n)/ms;
+  const table = /(?<=^<!-- npm run write -->\n\n)\|.*?\n(?=\n)/ms;
   if (!table.test(page)) throw new Error('docs/control-socket.md has no table of operations.');
   return page.replace(table, renderOperations());
 }
@@ -32,9 +32,4 @@ const streams = { always: 'a stream', accepted: 'a stream if you accept one' };
 
 function listFields(fields: readonly string[]): string {
   return fields.length === 0 ? 'none' : fields.map((field) => `\`${field}\``).join(' ');
-}
-
-if (import.meta.main) {
-  await Bun.write(controlPage, renderControlPage(await Bun.file(controlPage).text()));
-  console.log(`Wrote ${operationNames.length} operations to docs/control-socket.md`);
 }
