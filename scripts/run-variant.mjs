@@ -3,7 +3,8 @@
  * Runs a command of `package.json` that has variants: `npm run torture -- journal --points 100` is the variant `journal`
  * of `torture`, with the other arguments. Without the name of a variant, `default` runs.
  *
- * The commands of a variant run one after the other, until one fails. The last one gets the arguments.
+ * The commands of a variant run one after the other, until one fails. The last one gets the arguments. A default of
+ * several commands takes only options, so that a mistyped variant does not run it.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -46,8 +47,14 @@ if (variants === undefined) {
   );
   process.exit(2);
 }
-const isNamed = Object.hasOwn(variants, given[0] ?? '');
-const chosen = isNamed ? variants[given[0]] : variants.default;
+const [first = ''] = given;
+const isNamed = Object.hasOwn(variants, first);
+if (!isNamed && variants.default.length > 1 && /^[^-]/.test(first)) {
+  const known = Object.keys(variants).filter((variant) => variant !== 'default');
+  process.stderr.write(`\`npm run ${name}\` has no variant "${first}"; there are ${known.join(', ')}.\n`);
+  process.exit(2);
+}
+const chosen = isNamed ? variants[first] : variants.default;
 const rest = isNamed ? given.slice(1) : given;
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
