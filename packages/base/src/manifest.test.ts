@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadBundle } from '@goondan/runtime/bundle';
 
 const folder = join(import.meta.dir, '..');
+const pages = join(folder, '..', '..', 'docs', 'base');
 
 const places = { Extension: 'extensions', Tool: 'tools', Connector: 'connectors' } as const;
 
@@ -24,6 +25,12 @@ describe('the manifest of @goondan/base', () => {
     // Alternative names of parts. Such a part has a folder only under its first name.
     const aliases = ['extensions/compaction'];
     expect(declared.filter((each) => !aliases.includes(each)).toSorted()).toEqual(listParts());
+  });
+
+  // `test/guide.process.test.ts` types the commands of each page, and `test/additions.test.ts` wants its example.
+  test('has a page for every part', () => {
+    const names = new Set(parts.map(({ name }) => (name === 'compaction' ? 'message-compaction' : name)));
+    expect([...names].filter((name) => !existsSync(join(pages, `${name}.md`)))).toEqual([]);
   });
 });
 
