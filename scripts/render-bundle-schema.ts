@@ -1,6 +1,5 @@
 // Renders the JSON Schema of bundles, for editors. It is generated from the schemas that check bundles, so that editors
 // and `gdn validate` agree.
-
 import { join } from 'node:path';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
 

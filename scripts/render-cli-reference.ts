@@ -1,6 +1,5 @@
 // Renders docs/reference/cli.md from the commands themselves, so that the page and `--help` are the same text.
 import type { Command, Help } from 'commander';
-
 import { join } from 'node:path';
 import { createProgram } from '../packages/cli/src/create-program.ts';
 import { openTerminal } from '../packages/cli/src/terminal.ts';
