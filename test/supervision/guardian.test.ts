@@ -107,8 +107,8 @@ describe('a killed orchestrator', () => {
       writeFileSync(record, readFileSync(record, 'utf8').replace(doomed.runTag, doomed.runTag.replace(/.$/, 'g')));
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('other')] });
       expect(findTagged(doomed.runTag)).toEqual([]);
-      expect(swarm.told('run.left_over')).toHaveLength(1);
-      expect(swarm.told('run.unknown')).toHaveLength(1);
+      // One line is about the processes, the other about the damage.
+      expect(swarm.told('run.left_over')).toHaveLength(2);
       // The accepted inputs are still stored, in case an agent of that name is declared again.
       const waiting = new Set(swarm.told('agent.undeclared').map(({ instance }) => instance));
       expect(waiting).toEqual(new Set(['blocked', 'waiting']));

@@ -43,7 +43,7 @@ import type { Keepers } from './keepers/keepers.ts';
 import { openBundleChanges } from './open-bundle-changes.ts';
 import { openKeepers } from './open-keepers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
-import { endLeftovers } from './guardian/kill-tagged.ts';
+import { describeLeftovers, endLeftovers, type Leftovers } from './guardian/kill-tagged.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { CurrentPlan, fileBounds } from './plan/current-plan.ts';
 import { copyStates } from './reload/copy-states.ts';
@@ -145,7 +145,7 @@ async function start(given: Starting): Promise<Swarm> {
 
   const { placement, leftOver } = await takeWorkspace(given, { swarm: name, runTag, controlSocket });
   const log = openLog(given);
-  reportLeftovers(leftOver, log);
+  for (const message of describeLeftovers(leftOver)) log.report('warn', 'run.left_over', message);
   reportRecoveries(given.recoveries ?? [], (...line) => log.report(...line));
 
   // A node reads its plan after it has joined.
@@ -259,15 +259,6 @@ async function takeWorkspace(
   const placement = await joinFiles({ stateRoot, workspaceId, clock, ...(flock ? {} : { flock }) }, run);
   endings.defer(() => placement.leave());
   return { placement, leftOver: await endLeftovers(placement.broken, clock) };
-}
-
-type Leftovers = Awaited<ReturnType<typeof endLeftovers>>;
-
-function reportLeftovers({ ended, unknown }: Leftovers, log: StartLog): void {
-  if (ended > 0) log.report('warn', 'run.left_over', `Ended ${ended} processes of an earlier run.`);
-  if (unknown === 0) return;
-  const message = `orchestrator.json is damaged: it does not say how to find the processes of ${unknown} earlier runs. If \`ps\` shows any, end them.`;
-  log.report('warn', 'run.unknown', message);
 }
 
 /** Opens the bundle of a node; absent for a swarm on files, or one that was not started from a bundle. */

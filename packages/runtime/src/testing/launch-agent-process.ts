@@ -10,7 +10,6 @@ import { agentStoreOf } from '../store/files/open-agent-store.ts';
 import { memoryBlobs } from '../store/memory-blobs.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { connectInMemory } from './connect-in-memory.ts';
-import { until } from '../../../../test/until.ts';
 
 export type FrameOf<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
@@ -53,7 +52,11 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
   const [parent, child] = connectInMemory(agentLanguage);
   const said: FromAgent[] = [];
   const exits: number[] = [];
-  parent.onMessage((message) => void said.push(message));
+  const waiting = new Set<() => void>();
+  parent.onMessage((message) => {
+    said.push(message);
+    for (const look of [...waiting]) look();
+  });
   let close = () => Promise.resolve();
   const exit = (code: number) => {
     exits.push(code);
@@ -78,9 +81,15 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
   // The cast is safe: `AgentStart` contains only JSON.
   await parent.send({ type: 'start', plan: start as unknown as JsonObject });
   const first: LaunchedProcess['first'] = async (type, index = 0) => {
-    const found = await until(() => said.filter((message) => message.type === type)[index]);
+    const { promise, resolve } = Promise.withResolvers<FromAgent>();
+    const look = () => {
+      const found = said.filter((message) => message.type === type)[index];
+      if (found !== undefined) resolve(found);
+    };
+    waiting.add(look);
+    look();
     // The cast is safe: the message was found by its type.
-    return found as FrameOf<typeof type>;
+    return (await promise.finally(() => waiting.delete(look))) as FrameOf<typeof type>;
   };
   await first('ready');
   return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };

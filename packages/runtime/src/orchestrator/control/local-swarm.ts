@@ -211,7 +211,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   async function open(delivery: Delivery): Promise<ReturnType<typeof makeEvent>> {
     if (isStopping) {
       // A client that is refused may rely on it: from then on, no turn begins.
-      await Promise.race([swarm.lastTurnsBegun, deps.stopped]);
+      await Promise.race([swarm.lastTurnsBegun.promise, deps.stopped]);
       throw stopped('no more input is accepted');
     }
     return makeEvent(delivery, deps.entryAgent(), deps);

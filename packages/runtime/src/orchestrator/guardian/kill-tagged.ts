@@ -43,14 +43,17 @@ export async function killTagged(tag: string, quietMs = 0, clock: Clock = system
   }
 }
 
+/** The number of ended processes of earlier runs, and of runs whose processes are not known. */
+export interface Leftovers {
+  readonly ended: number;
+  readonly unknown: number;
+}
+
 /**
- * Ends the processes of earlier runs whose guardian was killed as well. A run whose tag is damaged (`unknown`) is left
- * alone, because another program might have such a tag.
+ * Ends the processes of earlier runs whose guardian was killed as well. A run whose tag is damaged is left alone, because
+ * another program might have such a tag.
  */
-export async function endLeftovers(
-  runs: readonly { readonly runTag: string }[],
-  clock: Clock,
-): Promise<{ readonly ended: number; readonly unknown: number }> {
+export async function endLeftovers(runs: readonly { readonly runTag: string }[], clock: Clock): Promise<Leftovers> {
   if (!canReadProcesses()) return { ended: 0, unknown: 0 };
   const tags = runs.map(({ runTag }) => runTag).filter(isTag);
   const reports = await Promise.all(tags.map((tag) => killTagged(tag, LEFTOVERS_QUIET_MS, clock)));
@@ -58,6 +61,11 @@ export async function endLeftovers(
 }
 
 const LEFTOVERS_QUIET_MS = 30;
+
+export function describeLeftovers({ ended, unknown }: Leftovers): readonly string[] {
+  const damaged = `orchestrator.json is damaged: it does not say how to find the processes of ${unknown} earlier runs. If \`ps\` shows any, end them.`;
+  return [...(ended > 0 ? [`Ended ${ended} processes of an earlier run.`] : []), ...(unknown > 0 ? [damaged] : [])];
+}
 const AFTER_KILL_MS = 5;
 /** As long as the quiet time after a shutdown, so that two looks are enough then. */
 const BETWEEN_LOOKS_MS = 30;

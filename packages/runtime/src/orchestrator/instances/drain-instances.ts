@@ -68,3 +68,17 @@ export async function drainInstances(
     });
   }
 }
+
+/**
+ * From now on, only turns begin that another turn waits for. Resolves when every process knows that: each has returned
+ * the event that it was handed ahead, has begun it, or has exited.
+ */
+export async function beginNothing(instances: Instances): Promise<void> {
+  instances.stopBeginning();
+  const asked = new Set([...instances.all()].filter(({ state }) => state.ahead !== undefined));
+  for (const { address } of asked) instances.post(address, { type: 'takeBack' });
+  await instances.until(() => {
+    for (const instance of asked) if (instance.state.ahead === undefined) asked.delete(instance);
+    return asked.size === 0;
+  });
+}

@@ -27,7 +27,7 @@ import { conditionOf, type InstanceInput } from '../supervision/instance-state.t
 import type { Grace } from '../supervision/drain-process.ts';
 import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
 import { Instance, type InstanceDeps } from './instance.ts';
-import { type HoldingInstance, slotsOf } from './slot-holders.ts';
+import { type HoldingInstance, seatsToClear, slotsOf } from './slot-holders.ts';
 import { WaitingLine } from './waiting-line.ts';
 import type { SwarmListener } from './swarm-listener.ts';
 
@@ -73,10 +73,7 @@ export class Instances implements SwarmListener {
     this.#instanceDeps = {
       ...deps,
       spawn: (...asked) => deps.processes.spawn(...asked),
-      policy: () => {
-        const { supervision } = deps.currentPlan.value.settings;
-        return this.#isStopping ? { ...supervision, isStopping: true } : supervision;
-      },
+      policy: () => ({ ...deps.currentPlan.value.settings.supervision, isStopping: this.#isStopping }),
       post: (instance, input) => this.#push(instance, input),
       askSlot: ({ key, address }) => {
         const held = this.#held.get(key);
@@ -171,18 +168,9 @@ export class Instances implements SwarmListener {
     };
   }
 
-  /**
-   * From now on, only turns begin that another turn waits for. Resolves when every process knows that: each has returned
-   * the event that it was handed ahead, has begun it, or has exited.
-   */
-  async beginNothing(): Promise<void> {
+  /** From now on, only turns begin that another turn waits for. See `beginNothing` in drain-instances.ts. */
+  stopBeginning(): void {
     this.#isStopping = true;
-    const asked = new Set([...this.#withProcess].filter(({ state }) => state.ahead !== undefined));
-    for (const { address } of asked) this.post(address, { type: 'takeBack' });
-    await this.until(() => {
-      for (const instance of asked) if (instance.state.ahead === undefined) asked.delete(instance);
-      return asked.size === 0;
-    });
   }
 
   /** Stops everything. Call it when every process has exited. */
@@ -317,7 +305,7 @@ export class Instances implements SwarmListener {
   #takeSeats(): void {
     for (const [agentName, keys] of [...this.#line.forSeats]) {
       if (this.#paused.has(agentName)) continue;
-      for (const key of [...take(keys, this.deps.processes.roomFor(agentName))]) this.#grant(key);
+      for (const key of [...Iterator.from(keys).take(this.deps.processes.roomFor(agentName))]) this.#grant(key);
     }
   }
 
@@ -326,10 +314,7 @@ export class Instances implements SwarmListener {
     for (const [agentName, { size }] of this.#line.forSeats) {
       if (this.#paused.has(agentName)) continue;
       const seats = holding.filter(({ key, shared }) => shared !== undefined && this.#isOf(key, agentName));
-      const stopping = seats.filter(({ condition }) => condition === 'stopping').length;
-      const idle = seats.filter(({ condition }) => condition === 'idle');
-      idle.sort((left, right) => (left.idleSince ?? 0) - (right.idleSince ?? 0));
-      for (const { key } of idle.slice(0, Math.max(0, size - stopping))) this.#tell(key, { type: 'hibernate' });
+      for (const { key } of seatsToClear(seats, size)) this.#tell(key, { type: 'hibernate' });
     }
   }
 
@@ -350,7 +335,7 @@ export class Instances implements SwarmListener {
     const isAwaited = (key: string) => this.#isSo(key, (address) => this.deps.calls.isAwaited(address));
     const first = [...forSeats.values()].flatMap((keys) => {
       const awaited = isWaiting ? [...keys].find(isAwaited) : undefined;
-      return awaited === undefined ? [...take(keys, 1)] : [awaited];
+      return awaited === undefined ? [...Iterator.from(keys).take(1)] : [awaited];
     });
     return new Set(
       [...own, ...first].filter((key) => !this.#isSo(key, ({ agentName }) => this.#paused.has(agentName))),
@@ -410,9 +395,4 @@ export class Instances implements SwarmListener {
       return;
     }
   }
-}
-
-/** Returns the first `count` values. */
-function take<Value>(values: Iterable<Value>, count: number): Iterable<Value> {
-  return Iterator.from(values).take(count);
 }

@@ -37,6 +37,14 @@ export function slotsOf(instances: readonly HoldingInstance[]): HeldSlots {
   return { holders, membersOf: (key) => byKey.get(key) ?? instances.filter((each) => each.key === key) };
 }
 
+/** Chooses idle conversations, longest idle first, so that with those that end already `wanted` seats become free. */
+export function seatsToClear(seats: readonly HoldingInstance[], wanted: number): readonly HoldingInstance[] {
+  const stopping = seats.filter(({ condition }) => condition === 'stopping').length;
+  const idle = seats.filter(({ condition }) => condition === 'idle');
+  idle.sort((left, right) => (left.idleSince ?? 0) - (right.idleSince ?? 0));
+  return idle.slice(0, Math.max(0, wanted - stopping));
+}
+
 /**
  * Conditions in the order in which they decide: a process works if one conversation works, and is idle if all others are
  * idle or about to end.

@@ -24,7 +24,7 @@ import { ProcessChanges } from '../changes/process-changes.ts';
 import { lineOfOutput } from '../child/child-output.ts';
 import { describeSharedEnd } from '../child/describe-shared-end.ts';
 import type { Keepers } from '../keepers/keepers.ts';
-import { drainInstances } from '../instances/drain-instances.ts';
+import { beginNothing, drainInstances } from '../instances/drain-instances.ts';
 import { Instances } from '../instances/instances.ts';
 import { OwnedInstances } from '../instances/owned-instances.ts';
 import {
@@ -82,24 +82,22 @@ export class SwarmAgents {
   readonly owned: OwnedInstances;
   readonly moves: InstanceMoves;
   readonly #events: Required<SwarmListener>;
-  /**
-   * The listeners are called in this order, so that a calling agent gets an answer before clients and watchers get it.
-   */
+  /** They are called in this order, so that a calling agent gets an answer before clients and watchers get it. */
   readonly #listeners: SwarmListener[];
   readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly held: HeldInstances;
   readonly #unread: UnreadInboxes;
-  readonly #lastTurns = Promise.withResolvers<void>();
+  /** Resolves when the swarm is being drained, and only turns begin that a running turn waits for. */
+  readonly lastTurnsBegun = Promise.withResolvers<void>();
 
   constructor(private readonly deps: SwarmDeps) {
     const { currentPlan, clock, ids, store, telemetry, cluster } = deps;
     const owned = new OwnedInstances(store.placement, cluster === undefined, (at) => this.questions.own(at));
     this.owned = owned;
     const report: Report = (...line) => this.report(...line);
-    const events = tellListeners(() => this.#listeners);
-    this.#events = events;
+    this.#events = tellListeners(() => this.#listeners);
     const asked = () => this.questions.notices();
     this.watchers = new Watchers({ questions: asked, instances: (filter) => this.instances.concernedBy(filter) });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
@@ -118,7 +116,7 @@ export class SwarmAgents {
         this.report('warn', 'process.exited', describeSharedEnd(end), { agentName }, { ...end }),
     });
     const instances = new Instances({
-      ...{ clock, currentPlan, events, report, processes },
+      ...{ clock, currentPlan, events: this.#events, report, processes },
       calls: this.#broker,
       held: this.held,
       watchedKinds: (at) => this.watchers.kindsOf(at),
@@ -133,7 +131,7 @@ export class SwarmAgents {
       settled: (at) => deps.keepers?.settle(at),
     });
     this.questions = new Questions({
-      ...{ clock, ids, events, report, store: store.questions, requests: deps.requests },
+      ...{ clock, ids, events: this.#events, report, store: store.questions, requests: deps.requests },
       ...(cluster && {
         nodes: { isOwned: (at: AgentAddress) => owned.has(at), list: (at) => store.questions.list(at) },
       }),
@@ -171,7 +169,7 @@ export class SwarmAgents {
     store.inbox.onWake((at) => void woken.wake(at));
     const remote = cluster && { calls: cluster.calls, isAnybodyAsking: () => this.questions.asking().length > 0 };
     this.#calls = new AgentCalls({
-      ...{ clock, broker: this.#broker, instances, mailboxes, events, report },
+      ...{ clock, broker: this.#broker, instances, mailboxes, events: this.#events, report },
       ...(remote && { remote }),
     });
     this.moves = new InstanceMoves({
@@ -281,15 +279,10 @@ export class SwarmAgents {
     await this.#unread.tryAgain(address);
   }
 
-  /** Resolves when the swarm is being drained and no turn begins any more, except those that a running turn waits for. */
-  get lastTurnsBegun(): Promise<void> {
-    return this.#lastTurns.promise;
-  }
-
   /** Ends all instances; see `drainInstances`. Nothing more is accepted, and callers get no answers afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
-    void this.instances.beginNothing().then(() => this.#lastTurns.resolve());
+    void beginNothing(this.instances).then(() => this.lastTurnsBegun.resolve());
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
     await drainInstances(this.instances, this.deps.clock, callersOf, graceMs, hurry);
     this.#calls.close();
