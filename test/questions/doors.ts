@@ -11,6 +11,8 @@ import { controlSocketPath, systemSocketEnvironment } from '../../packages/runti
 import { until } from '../until.ts';
 
 const ciToken = 'a-token-of-the-ci-1';
+/** A wait that outlasts a busy machine, and is shorter than a test may take. */
+const patient = { within: 60_000 };
 export const kimToken = 'a-token-of-kim-0001';
 const file = Bun.file(join(import.meta.dir, 'bundle', 'goondan.yaml'));
 const tool = Bun.file(join(import.meta.dir, 'bundle', 'tools', 'till.ts'));
@@ -68,7 +70,7 @@ export class Doors {
     const { workspaces } = await this.#studio.read<WorkspaceList>('/api/workspaces');
     this.#studioPath = `/api/workspaces/${workspaces[0]?.workspaceId ?? ''}`;
     for (const port of Object.values(this.ports)) {
-      await until(() => isUp(port));
+      await until(() => isUp(port), { ...patient, about: `port ${port} answers` });
     }
   }
 
@@ -115,13 +117,11 @@ export class Doors {
       const [input, id] = this.#next();
       const { body } = await this.http('API', '/', { input, id });
       const [question] = (body as { questions: readonly { id: string }[] }).questions;
-      const end = async () => {
-        for (;;) {
+      const end = () =>
+        until(async () => {
           const { status, body: answer } = await this.http('API', '/', { input, id });
-          if (status !== 202) return JSON.stringify(answer);
-          await Bun.sleep(5);
-        }
-      };
+          return status !== 202 && JSON.stringify(answer);
+        }, patient);
       return { question: await this.#find(({ id: found }) => found === question?.id), end };
     },
     openai: async () => {
@@ -132,13 +132,11 @@ export class Doors {
       const id = choice.message.tool_calls?.[0]?.id.replace('call_', '') ?? '';
       this.#chats.set(id, messages);
       const wait = { role: 'tool', tool_call_id: `call_${id}`, content: 'wait' };
-      const end = async () => {
-        for (;;) {
+      const end = () =>
+        until(async () => {
           const { choice: next } = await this.#complete([...messages, wait]);
-          if (next.finish_reason !== 'tool_calls') return next.message.content ?? '';
-          await Bun.sleep(5);
-        }
-      };
+          return next.finish_reason !== 'tool_calls' && (next.message.content ?? '');
+        }, patient);
       return { question: await this.#find(({ id: found }) => found === id), end };
     },
   };
@@ -215,12 +213,11 @@ export class Doors {
     return textOf(result.responseMessage);
   }
 
-  async #find(is: (question: QuestionSummary) => boolean): Promise<QuestionSummary> {
-    for (;;) {
-      const found = (await this.swarm.questions()).find(is);
-      if (found !== undefined) return found;
-      await Bun.sleep(5);
-    }
+  #find(is: (question: QuestionSummary) => boolean): Promise<QuestionSummary> {
+    return until(async () => (await this.swarm.questions()).find(is), {
+      ...patient,
+      about: `a question: ${String(is)}`,
+    });
   }
 
   async #socket(method: string, body: object): Promise<{ readonly ok: boolean; readonly text: string }> {
@@ -262,11 +259,20 @@ function codeIn(text: string): string {
   return /\bE_[A-Z_]+\b/.exec(text)?.[0] ?? text;
 }
 
+/**
+ * Returns a free port from 20000 to 29999. The system gives out the ports above 32767: another connection of this machine
+ * could take such a port before the connector listens, and keep it.
+ */
 function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-  const { port = 0 } = server;
-  void server.stop(true);
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    try {
+      void Bun.serve({ port, hostname: '127.0.0.1', reusePort: false, fetch: () => new Response() }).stop(true);
+      return port;
+    } catch {
+      // The port is taken. Try another one.
+    }
+  }
 }
 
 function isUp(port: number): Promise<boolean> {
