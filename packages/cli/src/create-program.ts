@@ -6,7 +6,6 @@ import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addChangesCommand } from './commands/changes.ts';
 import { addClusterCommand } from './commands/cluster.ts';
-import { addCompletionCommand } from './commands/completion.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDeployCommand } from './commands/deploy.ts';
@@ -19,7 +18,6 @@ import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addLsCommand } from './commands/ls.ts';
 import { addNodesCommand } from './commands/nodes.ts';
-import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
 import { addReplayCommand } from './commands/replay.ts';
@@ -80,8 +78,8 @@ const GET_STARTED = 'Get started:';
 
 /** The commands by their purpose, in the order of the help. */
 const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand) => void)[]])[] = [
-  [GET_STARTED, addDemoCommand, addInitCommand, addDoctorCommand, addCompletionCommand],
-  ['Write a bundle:', addValidateCommand, addExplainCommand, addPackageCommand, addMcpCommand],
+  [GET_STARTED, addDemoCommand, addInitCommand, addDoctorCommand],
+  ['Write a bundle:', addValidateCommand, addExplainCommand, addMcpCommand],
   [
     'Run a swarm:',
     addRunCommand,

@@ -20,11 +20,10 @@ const needStore = ends.filter(
 );
 /** Commands that need a bundle. `init` creates one, and `demo` has its own. */
 const needBundle = ends.filter(
-  (known) =>
-    !['init', 'demo', 'doctor', 'ls', 'completion'].includes(known.path[0] ?? '') && !needStore.includes(known),
+  (known) => !['init', 'demo', 'doctor', 'ls'].includes(known.path[0] ?? '') && !needStore.includes(known),
 );
 /** Commands that read or write the state root. */
-const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
+const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'mcp'].includes(name));
 /** Options that a command needs, but that commander does not treat as required. */
 const moreOptions: Readonly<Record<string, readonly string[]>> = { 'mcp add': ['--url', 'http://localhost'] };
 const takesMany = ({ command }: KnownCommand) => command.registeredArguments.some(({ variadic }) => variadic);

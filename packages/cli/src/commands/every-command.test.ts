@@ -1,8 +1,6 @@
 // Tests every command once, with its exit code and the output on each stream. In `npm test`, a quarter of the commands has
 // a process of its own; most other tests run commands in their own process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { allCommands } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -15,9 +13,6 @@ let place: GdnPlace;
 beforeAll(async () => {
   place = new GdnPlace();
   await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { say: 'You said: {{input}}' }` }) });
-  // `package.test.ts` uses the real npm, which takes as long as ten commands.
-  await place.write('programs', { npm: '#!/bin/sh\necho "npm error" >&2\nexit 1\n' });
-  chmodSync(join(place.folder, 'programs', 'npm'), 0o755);
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
@@ -86,11 +81,7 @@ const rows: readonly Row[] = [
   ['mcp logout', `files ${bundle} --trust`, 1, '', 'E_MCP_SIGN_IN: '],
   ['mcp approve', `files ${bundle}`, 0, 'files', ''],
   ['mcp remove', `files ${bundle}`, 0, 'files', ''],
-  ['package list', bundle, 0, 'No package of Goondan', ''],
-  ['package add', `./nowhere ${bundle}`, 1, '', 'E_NPM_FAILED: '],
-  ['package remove', `nothing ${bundle}`, 3, '', 'E_'],
   ['studio', `nowhere`, 3, '', 'E_BUNDLE_MISSING: '],
-  ['completion', 'bash', 0, 'complete -F _gdn gdn', ''],
   ['doctor', '', 0, 'Bun', ''],
   ['demo', '', 0, 'Seoul', 'Make it yours: '],
 ];
@@ -105,8 +96,7 @@ describe('every command', () => {
   test.each(rows)('gdn %s %s: exit code %d', async (command, args, exitCode, stdout, stderr) => {
     const run = own.has(`${command} ${args}`) ? place.runProcessWith.bind(place) : place.runWith.bind(place);
     const typed = `${command} ${args}`.trim().split(' ');
-    const PATH = `${join(place.folder, 'programs')}${delimiter}${process.env['PATH']}`;
-    const env = { HOME: place.folder, TMPDIR: place.folder, PATH };
+    const env = { HOME: place.folder, TMPDIR: place.folder };
     const has = (text: string) => (text === '' ? '' : expect.stringContaining(text));
     expect(await run({ env }, ...typed)).toEqual({
       exitCode,

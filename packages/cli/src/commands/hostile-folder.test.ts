@@ -132,7 +132,6 @@ const commands: readonly (readonly [line: string, armed: number, invalid?: numbe
   ['restart', 3],
   ['deadletter list', 0],
   ['stop', 3],
-  ['package list', 0],
   ['mcp list', 0],
   ['demo', 0],
   ['--help', 0],

@@ -50,25 +50,10 @@ export const bundleErrors = {
       'be created or written to.',
     suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
   },
-  E_NPM_FAILED: {
-    meaning: 'An npm command failed, or npm could not be started.',
-    suggestion: "Read npm's output above; the bundle was not changed.",
-  },
-  E_PACKAGE_FILE: {
-    meaning: 'The `package.json` of the bundle is not valid for npm, or cannot be read or written.',
-    suggestion: 'Correct the file the message names.',
-  },
-  E_PACKAGE_INVALID: {
-    meaning: 'A Goondan package has errors in its `goondan.yaml`, so it was not added.',
-    suggestion: 'Choose another version, or report the errors above to the author of the package.',
-  },
   E_PACKAGE_MISSING: {
     meaning: 'The bundle names an npm package that is not installed or is not a Goondan package.',
-    suggestion: 'Install it with `gdn package add`; a Goondan package has a `goondan.yaml` in its folder.',
-  },
-  E_PACKAGE_USED: {
-    meaning: 'A package was not removed, because the bundle still refers to it.',
-    suggestion: 'Remove the references listed above, then remove the package.',
+    suggestion:
+      'Install it in the folder of the bundle with `npm install --ignore-scripts`. A Goondan package has a `goondan.yaml`.',
   },
   E_PRICES_FILE: {
     meaning: 'A price file cannot be read, or has mistakes.',

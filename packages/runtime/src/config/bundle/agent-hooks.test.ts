@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { scriptedAgent } from '../../testing/index.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
-import { findPackageUses } from './find-package-uses.ts';
 import { hook as hookSchema } from './kinds/hook.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
@@ -119,7 +118,6 @@ describe('Agent.spec.hooks', () => {
     expect(await planOf(bundle.folder)).toEqual([]);
     const loaded = await loadBundle(bundle.folder, { environment: {} });
     expect(loaded.scope.packages.size).toBe(0);
-    expect(findPackageUses(loaded, '@goondan/base')).toEqual([]);
   });
 
   test('values from the environment are filled in, and a missing variable has its place', async () => {
@@ -131,12 +129,6 @@ describe('Agent.spec.hooks', () => {
     ]);
     const { warnings } = await loadBundle(bundle.folder, { environment: {} });
     expect(warnings).toMatchObject([{ code: 'E_ENV_MISSING', line: 8, resource: 'Agent/a' }]);
-  });
-
-  test('the package of the extension is used by the agent', async () => {
-    using bundle = bundleWith(`  hooks: [${check}]`);
-    const uses = findPackageUses(await loadBundle(bundle.folder, { environment: {} }), '@goondan/base');
-    expect(uses).toMatchObject([{ resource: 'Agent/a', line: 6 }]);
   });
 
   const expr = (point: string, value: string) =>

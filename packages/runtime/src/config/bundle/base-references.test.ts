@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { defineSwarm } from '../../define-swarm.ts';
 import { planReconcile } from '../plan-reconcile.ts';
-import { findPackageUses } from './find-package-uses.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
 
@@ -162,16 +161,6 @@ describe('a reference without a package', () => {
     const { errors, scope } = await load(wrong.folder);
     expect(errors).toMatchObject([{ message: 'There is no Model/m.' }]);
     expect(scope.packages.size).toBe(0);
-  });
-
-  test('F-27 is a use of the package, at its place', async () => {
-    using bundle = bundleWith({ tools: ['Tool/bash', long('Tool', 'file-system')], extensions: ['Extension/logging'] });
-    const uses = findPackageUses(await load(bundle.folder), '@goondan/base');
-    expect(uses.map(({ resource: user, line }) => `${user}:${line}`)).toEqual(['Agent/a:3', 'Agent/a:3', 'Agent/a:3']);
-    using other = bundleWith({ extensions: ['Extension/logging'] }, ownLogging);
-    expect(findPackageUses(await load(other.folder), '@goondan/base')).toEqual([]);
-    using unknown = bundleWith({ extensions: ['Extension/nowhere'] });
-    expect(findPackageUses(await load(unknown.folder), '@goondan/base')).toEqual([]);
   });
 
   test('F-27 works in defineSwarm', async () => {
