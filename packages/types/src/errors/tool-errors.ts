@@ -47,7 +47,7 @@ export const toolErrors = {
     suggestion: 'Use a path to a regular file, or to a folder if the call expects a folder.',
   },
   E_FILE_LIMIT: {
-    meaning: 'The file is too large for the tool `file-system` or `json-query`.',
+    meaning: 'The file is too large for the tool `file-system`.',
     suggestion: 'Read or write a smaller part, or raise the limit in the config of the tool.',
   },
   E_FILE_MISSING: {
@@ -79,19 +79,6 @@ export const toolErrors = {
     meaning: 'The tool call of a hook with `required: true` failed, so this turn, step or tool call failed, too.',
     suggestion:
       'Read the reason in the message. Correct the tool or the arguments of the hook, or leave out `required: true`.',
-  },
-  E_QUERY_DATA: {
-    meaning: 'The tool `json-query` got no JSON: `data` or the file is not JSON, or both or neither were given.',
-    suggestion: 'Pass either `data` (a value, or its JSON text) or `file` (a path to a JSON file).',
-  },
-  E_QUERY_INVALID: {
-    meaning: 'The query of the tool `json-query` is not valid JMESPath, or calls a function with the wrong arguments.',
-    suggestion: 'Correct the query at the place that the message names.',
-  },
-  E_QUERY_LIMIT: {
-    meaning: 'The data, the work or the result of a call of `json-query` is larger than the tool allows.',
-    suggestion:
-      'Ask for less: a slice such as `[0:10]`, single fields, `length(@)` or `keys(@)`. The bundle sets the limits.',
   },
   E_REQUIRED_TOOLS: {
     meaning: 'The turn ended without a successful call of a tool that the extension `required-tools` demands.',

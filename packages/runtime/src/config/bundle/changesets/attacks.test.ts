@@ -935,7 +935,7 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
       resource(
         'Agent',
         'coder',
-        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents, Tool/wait, Tool/json-query], extensions: [Extension/logging],
+        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents, Tool/wait], extensions: [Extension/logging],
           hooks: [{ point: toolCall.pre, tool: bash__*, action: { command: [sh, hooks/guard.sh] } }] }`,
       ),
       resource(
