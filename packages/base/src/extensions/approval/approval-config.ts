@@ -6,7 +6,7 @@ export type Verdict = 'allow' | 'ask' | 'deny';
 export type Effects = NonNullable<ToolAnnotations['effects']>;
 
 /** The pattern for an argument. A plain text is a glob. A value of any other type must equal the argument. */
-export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string } | { regex: string };
+export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string };
 
 export interface RuleConfig {
   tool: string | string[];

@@ -4,7 +4,7 @@
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
-import { compileGlob, compileRegex, type Matcher } from '../../pattern/compile-pattern.ts';
+import { compileGlob, type Matcher } from '../../pattern/compile-glob.ts';
 
 export interface Rule {
   readonly verdict: Verdict;
@@ -22,7 +22,8 @@ export function compileRules(rules: readonly RuleConfig[]): Rule[] {
       return compileRule(rule);
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      throw new GoondanError('E_EXT_CONFIG', `Extension/approval: rules[${index}]: ${problem}.`);
+      const advice = GoondanError.is(error) ? { suggestion: error.suggestion } : {};
+      throw new GoondanError('E_EXT_CONFIG', `Extension/approval: rules[${index}]: ${problem}.`, advice);
     }
   });
 }
@@ -56,16 +57,22 @@ function compileArgument(pattern: ArgumentPattern): (value: JsonValue) => boolea
   if (typeof pattern === 'string') return onText(compileGlob(pattern));
   if (typeof pattern !== 'object' || pattern === null || Array.isArray(pattern)) return equalTo(pattern);
   const [kind, ...others] = Object.keys(pattern);
-  if (others.length === 0 && kind === 'glob') return onText(compileGlob(textIn(pattern, kind)));
-  if (others.length === 0 && kind === 'regex') return onText(compileRegex(textIn(pattern, kind)));
+  if (others.length === 0 && kind === 'glob') return onText(compileGlob(textIn(pattern)));
   if (others.length === 0 && kind === 'equals') return equalTo((pattern as { equals: JsonValue }).equals);
-  throw new Error('a pattern is a value, or has one of equals, glob, regex');
+  if (Object.hasOwn(pattern, 'regex')) {
+    throw new GoondanError('E_EXT_CONFIG', 'regex is not supported', { suggestion: globInstead });
+  }
+  throw new Error('a pattern is a value, or has one of equals, glob');
 }
 
-function textIn(pattern: object, key: 'glob' | 'regex'): string {
-  const text: unknown = Reflect.get(pattern, key);
-  if (typeof text !== 'string') throw new Error(`${key} is not a text`);
-  return text;
+const globInstead =
+  'Write a glob, which matches the whole text: `*` is any number of characters, `?` is one. `^git ` becomes `git *`, ' +
+  '`secret` becomes `*secret*`, and `a|b` becomes two rules.';
+
+function textIn(pattern: object): string {
+  const glob: unknown = Reflect.get(pattern, 'glob');
+  if (typeof glob !== 'string') throw new Error('glob is not a text');
+  return glob;
 }
 
 /** Returns a test for values. Values that are not text are matched as JSON, so that no value escapes a rule. */

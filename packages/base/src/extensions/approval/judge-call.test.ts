@@ -4,7 +4,7 @@ import type { JsonObject } from '@goondan/types';
 import type { ApprovalConfig, ArgumentPattern, Verdict } from './approval-config.ts';
 import { compileRules } from './compile-rules.ts';
 import { judgeCall } from './judge-call.ts';
-import { LONGEST_TEXT } from '../../pattern/compile-pattern.ts';
+import { LONGEST_TEXT } from '../../pattern/compile-glob.ts';
 import { rule } from './testing/rule.ts';
 
 function verdictOf(config: ApprovalConfig, call: Partial<Parameters<typeof judgeCall>[2]> = {}): Verdict {
@@ -50,8 +50,6 @@ describe('allow, ask, deny', () => {
     [{ equals: 'a*' }, 'command', { command: 'a*' }, true],
     [{ equals: { deep: [1, null] } }, 'command', { command: { deep: [1, null] } }, true],
     [{ glob: 'a*' }, 'command', { command: 'abc' }, true],
-    [{ regex: '^rm\\b' }, 'command', { command: 'rm -rf' }, true],
-    [{ regex: '^rm\\b' }, 'command', { command: 'rmdir' }, false],
     [true, 'options.force', { options: { force: true } }, true],
     [true, 'options.force', { options: { force: 'true' } }, false],
     [3, 'files.1', { files: [1, 3] }, true],
@@ -93,7 +91,7 @@ describe('allow, ask, deny', () => {
   test('a text that is too long to examine gets the stricter verdict', () => {
     const long = commanded('x'.repeat(LONGEST_TEXT + 1));
     const at = (then: Verdict): ApprovalConfig => ({
-      rules: [rule('*', then, { when: { command: { regex: 'nothing of the kind' } } })],
+      rules: [rule('*', then, { when: { command: 'nothing of the kind' } })],
       default: then === 'allow' ? 'ask' : 'allow',
     });
     expect([verdictOf(at('deny'), long), verdictOf(at('ask'), long), verdictOf(at('allow'), long)]).toEqual([
@@ -104,9 +102,24 @@ describe('allow, ask, deny', () => {
   });
 
   test('a bad pattern is rejected when the agent starts, with its place', () => {
-    const rules = [rule('*', 'ask'), rule('*', 'ask', { when: { x: { regex: '(' } } })];
-    expect(() => compileRules(rules)).toThrow('Extension/approval: rules[1]: the regular expression "(" has');
-    expect(() => compileRules([rule('*', 'ask', { when: { x: { regex: 1 } } })])).toThrow('regex is not a text');
+    const refused = (pattern: ArgumentPattern) => () =>
+      compileRules([rule('*', 'ask'), rule('*', 'ask', { when: { x: pattern } })]);
+    expect(refused('a'.repeat(1000))).toThrow(/^Extension\/approval: rules\[1\]: the pattern "a+" is too long\.$/);
+    expect(refused({ glob: 1 })).toThrow('rules[1]: glob is not a text.');
+    expect(refused({ glob: 'a', equals: 'a' })).toThrow('rules[1]: a pattern is a value, or has one of equals, glob.');
+  });
+
+  test('a regular expression is rejected, and the suggestion says how to write a glob', () => {
+    for (const pattern of [{ regex: '^rm\\b' }, { regex: 1 }, { regex: 'a', glob: 'a' }]) {
+      expect(() => compileRules([rule('*', 'deny', { when: { command: pattern } })])).toThrow(
+        expect.objectContaining({
+          code: 'E_EXT_CONFIG',
+          message: 'Extension/approval: rules[0]: regex is not supported.',
+          suggestion: expect.stringContaining('`^git ` becomes `git *`'),
+        }),
+      );
+    }
+    expect(verdictOf({ rules: [rule('*', 'deny', { when: { x: { equals: { regex: 'a' } } } })] })).toBe('ask');
   });
 
   test('gives the reason, and whether it depends on arguments', () => {

@@ -16,7 +16,7 @@ import {
   type ToolCallMiddlewareContext,
   type ToolCallResult,
 } from '@goondan/types';
-import { compileGlob } from '../../pattern/compile-pattern.ts';
+import { compileGlob } from '../../pattern/compile-glob.ts';
 import { commandInput, type Ctx, errorFacts, modelFacts, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { type Hook, type HooksConfig, nameOf } from './hook.ts';

@@ -5,7 +5,7 @@
  * 2. Once a version is approved, changes are judged against the approved version instead of the first one.
  * 3. With `trust: pinned` only approved tools are offered; with `trust: any` all tools of the server.
  */
-import { compileGlob } from '../../pattern/compile-pattern.ts';
+import { compileGlob } from '../../pattern/compile-glob.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolFilter, Trust } from './mcp-settings.ts';

@@ -7,7 +7,7 @@
  */
 import type { ExtensionRegister, JsonValue, ToolCatalogItem } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
-import { compileGlob } from '../../pattern/compile-pattern.ts';
+import { compileGlob } from '../../pattern/compile-glob.ts';
 import { rankTools } from './rank-tools.ts';
 
 export interface ToolSearchConfig {
