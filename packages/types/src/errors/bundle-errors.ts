@@ -29,7 +29,7 @@ export const bundleErrors = {
     suggestion: 'Import the module where it is needed, and remove the `preload` line.',
   },
   E_ENV_FILE: {
-    meaning: 'A line of a `.env` file is not `NAME=value`, or the file cannot be read. Invalid lines were ignored.',
+    meaning: 'A line of a `.env` file has no valid name, or the file cannot be read. Invalid lines were ignored.',
     suggestion: 'Write one `NAME=value` per line.',
   },
   E_ENV_MISSING: {

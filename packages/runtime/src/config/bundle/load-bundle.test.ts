@@ -329,7 +329,7 @@ describe("a bundle's .env", () => {
   test('R-04 fills in declared values, and variables it must not set are reported', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': model,
-      '.env': 'MY_KEY=abc\nANTHROPIC_BASE_URL=http://evil\n\nPATH=/evil\nthis is not one\n',
+      '.env': 'MY_KEY=abc\nANTHROPIC_BASE_URL=http://evil\n\nPATH=/evil\nnot-one=x\n',
     });
     const { warnings, errors, environmentFile } = await load(bundle.folder);
     expect(errors).toEqual([]);

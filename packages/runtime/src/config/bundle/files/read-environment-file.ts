@@ -18,24 +18,20 @@ export async function readEnvironmentFile(folder: string) {
   if (read.type === 'missing') return { values: {}, findings: [] };
   if (read.type === 'text') return parseEnvironmentFile(read.text);
   const problem = read.type === 'refused' ? refusalText(read.reason, LARGEST) : 'is not UTF-8';
-  const place = { file: FILE, line: 1, column: 1 };
-  return { values: {}, findings: [warningAt(place, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)] };
+  return { values: {}, findings: [warningAt(placeIn(1, 1), 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)] };
 }
 
-/** Parses `NAME=value` lines, with `export`, quotes and comments as in shells. Variables in values are not expanded. */
+/** Parses the text as Node and Bun do. Variables in values are not expanded. */
 export function parseEnvironmentFile(text: string) {
   const values: Record<string, string> = {};
   const findings: Finding[] = [];
-  for (const [index, line] of text
-    .replace(/^\u{FEFF}/u, '')
-    .split(/\r?\n/)
-    .entries()) {
-    if (/^\s*(?:#|$)/.test(line)) continue;
-    const place = { file: FILE, line: index + 1, column: 1 + line.search(/\S/) };
-    const [, name = '', written = ''] = /^\s*(?:export\s+)?([^\s=]+)\s*=\s*(.*)$/.exec(line) ?? [];
-    const value = readValue(written);
-    if (!variableNamePattern.test(name) || value === undefined) {
-      findings.push(name !== '' && value === undefined ? quoteProblem(place) : lineProblem(place));
+  const places = placesByName(text);
+  for (const [name, value = ''] of Object.entries(process.getBuiltinModule('node:util').parseEnv(text))) {
+    const place = places.get(name) ?? placeIn(1, 1);
+    if (!variableNamePattern.test(name)) {
+      // The name is not shown: it may be a part of a secret with line breaks and without quotes.
+      const message = `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`;
+      findings.push(warningAt(place, 'E_ENV_FILE', message));
     } else if (refused.test(name)) {
       findings.push(warningAt(place, 'E_ENV_REFUSED', `${FILE} must not set ${name}; it was left out.`));
     } else values[name] = value;
@@ -43,26 +39,15 @@ export function parseEnvironmentFile(text: string) {
   return { values, findings };
 }
 
-function lineProblem(place: CodePlace): Finding {
-  return warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`);
+function placesByName(text: string): ReadonlyMap<string, CodePlace> {
+  return new Map(
+    text.split(/\r\n|\n|\r/).map((line, index) => {
+      const [, name = ''] = /^\s*(?:export\s+)?([^\s=]*)/.exec(line) ?? [];
+      return [name, placeIn(index + 1, 1 + line.search(/\S/))];
+    }),
+  );
 }
 
-function quoteProblem(place: CodePlace): Finding {
-  const message = `In line ${place.line} of ${FILE}, the quoted value does not end with the line; the line was ignored.`;
-  return warningAt(place, 'E_ENV_FILE', message, 'Write the value on one line, and \\n for each line break: "a\\nb".');
+function placeIn(line: number, column: number): CodePlace {
+  return { file: FILE, line, column };
 }
-
-/** Returns `undefined` when a quote is not closed, or when text follows the closing quote. */
-function readValue(written: string): string | undefined {
-  const [quote = ''] = written;
-  if (quote !== '"' && quote !== "'") {
-    const comment = written.search(/[ \t]#/);
-    return (comment < 0 ? written : written.slice(0, comment)).trim();
-  }
-  const quoted = quote === '"' ? /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/ : /^'([^']*)'\s*(?:#.*)?$/;
-  const [, inner] = quoted.exec(written) ?? [];
-  if (inner === undefined || quote === "'") return inner;
-  return inner.replaceAll(/\\(.)/g, (_, character: string) => escapes[character] ?? character);
-}
-
-const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
