@@ -103,7 +103,6 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'trust',
     'packs',
     'journal',
-    'format-1',
     'swarms',
     'backup',
     'simulation',

@@ -75,6 +75,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_PACKAGE_MISSING: exitCodes.setup,
   E_RESTORE_TARGET: exitCodes.setup,
   E_STATE_ROOT: exitCodes.setup,
+  E_STORE_FORMAT: exitCodes.setup,
   E_STORE_ADDRESS: exitCodes.setup,
   E_STORE_SCHEMA: exitCodes.setup,
   E_STUDIO_PAGE: exitCodes.setup,

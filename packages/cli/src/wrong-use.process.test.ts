@@ -161,7 +161,6 @@ describe('every command on files only', () => {
   test.each([
     ['backup', ['backup', at('copy')], /^Back up a database with the tools of PostgreSQL, such as pg_dump\. /],
     ['restore', ['restore', at('copy')], /^Restore a database with the tools of PostgreSQL, .* `gdn store import/],
-    ['store compact', ['store', 'compact'], /^A database has no files of an older version/],
     ['changes undo', ['changes', 'undo', 'x', '--yes'], /^Take the change back .* `gdn deploy/],
   ])('S-08 gdn %s: a store is named', async (name, args, suggestion) => {
     const onFiles = /To work on the files of this machine, unset GOONDAN_STORE\.$/;

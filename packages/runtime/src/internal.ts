@@ -49,11 +49,9 @@ export { inspectAgent } from './orchestrator/lone/inspect-agent.ts';
 export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
 export { openQuestions } from './orchestrator/open-questions.ts';
 export {
-  compactStoppedSwarm,
   deleteStoppedInstance,
   exportStoppedSwarm,
   forkStoppedInstance,
-  migrateStoppedSwarm,
   type RestoredSwarm,
   restoreStoppedSwarm,
 } from './orchestrator/stopped-swarm.ts';
@@ -74,12 +72,6 @@ export { eventIdOf, randomIds, retryIdOf, turnIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { backUpFiles } from './store/files/backup-files.ts';
-export {
-  type CompactedStore,
-  compactFiles,
-  describeKeptInstance,
-  refuseKeptFiles,
-} from './store/files/compact-files.ts';
 export { readStoredQuestions } from './store/files/stored-file-questions.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
 export { advanceKeptStart } from './store/log/advance-kept-start.ts';

@@ -77,17 +77,11 @@ function noSuchStep({ turn, steps }: TurnRequests, step: number): GoondanError {
 
 /** Throws if a request should be there, and none is. A call that a layer answered has no request. */
 function refuseUnrecorded({ turnId }: TurnSummary, unsent: readonly UnsentCall[]): void {
-  const refused = unsent.find(({ why }) => why === 'old' || why === 'unreported');
+  const refused = unsent.find(({ why }) => why === 'unreported');
   if (refused === undefined) return;
-  const turn = `Turn ${shortTurnId(turnId)}`;
-  const message =
-    refused.why === 'old'
-      ? `${turn} was recorded by an older version of Goondan, without its model requests.`
-      : `${turn} called ${refused.modelRef}, a model of a program that does not report its requests.`;
-  const suggestion =
-    refused.why === 'old'
-      ? 'Ask the agent again to record a new turn.'
-      : 'Call `request.onSent` in `generate` of the model.';
+  const called = `${refused.modelRef}, a model of a program that does not report its requests`;
+  const message = `Turn ${shortTurnId(turnId)} called ${called}.`;
+  const suggestion = 'Call `request.onSent` in `generate` of the model.';
   throw new GoondanError('E_PROMPT_UNRECORDED', message, { suggestion });
 }
 
@@ -124,7 +118,7 @@ async function withSentBody(call: RebuiltCall, blobs: Pick<BlobReader, 'get'>): 
   const { provider, model = '', settings, request } = call;
   if (settings === undefined) {
     if (call.problems.length > 0) return { ...call, isExact: false };
-    const message = 'an older version of Goondan recorded the call, without the settings of the model';
+    const message = 'the model did not report its settings';
     return { ...call, isExact: false, problems: [{ kind: 'other', message }] };
   }
   const messages = request.messages.flatMap(({ message }) => message ?? []);

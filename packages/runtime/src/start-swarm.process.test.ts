@@ -80,7 +80,6 @@ describe('a running swarm', () => {
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
     const own = [
       'control.sock',
-      'format.json',
       'inbox',
       'instances',
       'layers',

@@ -35,8 +35,7 @@ export async function importFiles(
 ): Promise<ImportedSwarm> {
   const { swarm, ...place } = await filePlaceOf(options);
   const { key } = await findWorkspaceIn(bundleFolder(undefined, options), swarm);
-  // Migrates the files of an older version, and finds out whether there are any.
-  const isThere = await withStore({ ...place, flock: options.flock }, false, async () => true);
+  const isThere = await withStore(place, false, async () => true);
   if (!isThere) {
     const message = `Swarm "${swarm}" has never run with the state root ${place.stateRoot}, so there is nothing to import.`;
     const suggestion = 'Name the state root with `--state-root`, if the swarm uses another one.';

@@ -18,17 +18,14 @@ export function addBackupCommand(program: GdnCommand): void {
         'command began. It does not have the files of the bundle. A damaged conversation is copied as it is, as are its images and files; ' +
         'then a warning is printed and the exit code is 1.',
     )
-    .flockOption()
     .bundleOptions()
     .filesOnly('Back up a database with the tools of PostgreSQL, such as pg_dump.')
     .examples('gdn backup backups/monday --bundle my-swarm')
     .runs(backUpUnlessInterrupted);
 }
 
-type BackupOptions = BundleOptions & { readonly flock: boolean };
-
 /** Only a folder that has files of this backup is called incomplete: any other may have files of the user. */
-function backUpUnlessInterrupted(options: BackupOptions, terminal: Terminal, target: string): Promise<Result> {
+function backUpUnlessInterrupted(options: BundleOptions, terminal: Terminal, target: string): Promise<Result> {
   let hasFiles = false;
   const onQuit = () => {
     const rest = `The backup was not cleaned up: ${target} is incomplete. Delete it.\n`;
@@ -39,7 +36,7 @@ function backUpUnlessInterrupted(options: BackupOptions, terminal: Terminal, tar
 }
 
 async function backUp(
-  options: BackupOptions,
+  options: BundleOptions,
   terminal: Terminal,
   target: string,
   { signal, onFile }: { readonly signal: AbortSignal; readonly onFile: () => void },
@@ -49,7 +46,7 @@ async function backUp(
     import('../instance/back-up-swarm.ts'),
     import('../instance/show-copy-progress.ts'),
   ]);
-  const place = { ...(await filePlaceOf(options)), flock: options.flock };
+  const place = await filePlaceOf(options);
   const show = showCopyProgress(terminal);
   const backup = await backUpSwarm(place, target, signal, (progress) => {
     onFile();

@@ -61,7 +61,6 @@ const rows: readonly Row[] = [
   ['deadletter drop', `host default nothing ${bundle}`, 3, '', 'E_'],
   ['backup', `copies/one ${bundle}`, 0, 'Backed up ', ''],
   ['restore', `copies/one ${bundle} --state-root elsewhere`, 0, 'Restored ', ''],
-  ['store compact', bundle, 0, 'There is nothing to remove.\n', ''],
   ['store init', '', 3, '', 'E_STORE_ADDRESS: '],
   ['store status', '', 3, '', 'E_STORE_ADDRESS: '],
   ['store upgrade', '', 3, '', 'E_STORE_ADDRESS: '],

@@ -11,9 +11,8 @@ export function addInstanceDeleteCommand(group: GdnCommand): void {
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('delete a conversation for good')
     .description(
-      'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder, and with the old ' +
-        'files that a migration has kept. A running swarm deletes the conversation between turns. The command asks first; without a terminal it needs ' +
-        '--yes. The next input begins a new conversation. To keep the history, use `gdn restart --fresh --agent NAME --instance KEY`.',
+      'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder. A running swarm ' +
+        'deletes the conversation between turns. The command asks first; without a terminal it needs --yes. The next input begins a new conversation. To keep the history, use `gdn restart --fresh --agent NAME --instance KEY`.',
     )
     .option('--yes', 'do not ask')
     .option('--force', 'delete even if there are accepted inputs, which are then lost, or damaged files')
@@ -37,7 +36,7 @@ async function deleteConversation(
   const { force = false, yes = false, flock } = options;
   const place = { ...(await placeOfSwarm(options)), flock };
   const at = { agentName: agent, instanceKey };
-  const { inputs, warning } = await withInterrupt(async (signal) => {
+  const { inputs } = await withInterrupt(async (signal) => {
     const parts = listParts(await describeInstance(place, at, force));
     if (!yes) {
       const { confirm } = await import('../confirm.ts');
@@ -49,7 +48,6 @@ async function deleteConversation(
     }
     return deleteInstance(place, at, force, signal);
   });
-  if (warning !== undefined) terminal.printError(`${warning}\n`);
   const lost =
     inputs === undefined || inputs === 0 ? '' : `, and ${inputs} accepted ${inputs === 1 ? 'input' : 'inputs'} with it`;
   const json = { deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) };

@@ -1,7 +1,5 @@
-import type { BundleOptions, CommonOptions, StoreOptions } from '../common-options.ts';
-import type { GdnCommand, Result } from '../gdn-command.ts';
-import type { Terminal } from '../terminal.ts';
-import { withInterrupt } from '../with-interrupt.ts';
+import type { CommonOptions, StoreOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { addStoreImportCommand } from './store-import.ts';
 import { addStoreTokenCommand } from './store-token.ts';
 
@@ -12,12 +10,12 @@ const EXAMPLE_STORE = '--store postgres://gdn@db.example/gdn';
 export function addStoreCommand(program: GdnCommand): void {
   const group = program
     .command('store')
-    .summary('prepare a database, and free the space of files')
+    .summary('prepare a database')
     .description(
       'A swarm keeps its conversations in files, or in a PostgreSQL database that any number of nodes share. These ' +
-        'commands prepare such a database, and remove old files.',
+        'commands prepare such a database.',
     )
-    .examples(`gdn store init ${EXAMPLE_STORE}`, 'gdn store compact --bundle my-swarm');
+    .examples(`gdn store init ${EXAMPLE_STORE}`, `gdn store status ${EXAMPLE_STORE}`);
 
   group
     .command('init')
@@ -67,34 +65,8 @@ export function addStoreCommand(program: GdnCommand): void {
 
   addStoreImportCommand(group);
   addStoreTokenCommand(group);
-
-  group
-    .command('compact')
-    .summary('remove the files of an older version')
-    .description(
-      'Removes the files in the format of an older version, which a migration keeps for 7 days in the folder `format-1` ' +
-        'of the state root. After that, an older version can no longer read the conversations. The conversations themselves do not ' +
-        'change. Without such files, nothing happens.',
-    )
-    .flockOption()
-    .bundleOptions()
-    .filesOnly('A database has no files of an older version, so there is nothing to do.')
-    .examples('gdn store compact --bundle my-swarm')
-    .runs(compact);
 }
 
 function imports() {
   return Promise.all([import('../cluster/need-cluster.ts'), import('../cluster/store-work.ts')]);
-}
-
-async function compact(options: BundleOptions & { readonly flock: boolean }, _terminal: Terminal): Promise<Result> {
-  const [{ filePlaceOf }, { compactStore }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../instance/compact-store.ts'),
-  ]);
-  const place = { ...(await filePlaceOf(options)), flock: options.flock };
-  const { bytes } = await withInterrupt((signal) => compactStore(place, signal));
-  const text =
-    bytes === 0 ? 'There is nothing to remove.\n' : `Removed the files of an older version: ${bytes} bytes are free.\n`;
-  return { json: { bytes }, text };
 }

@@ -28,10 +28,8 @@ export async function describeInstance(
 function passOver(error: unknown, force: boolean): undefined {
   if (!GoondanError.is(error)) throw error;
   if (force) return undefined;
-  const salvage = '; `gdn instance export` and `gdn fork` save what is intact';
   const suggestion =
-    // Files of another version cannot be salvaged.
-    `Nothing was deleted. Restore the file from a backup${error.code === 'E_STORE_FORMAT' ? '' : salvage}. ` +
+    'Nothing was deleted. Restore the file from a backup; `gdn instance export` and `gdn fork` save what is intact. ' +
     'To delete all of it for good, add `--force`.';
   throw new GoondanError(error.code, error.message, { suggestion, cause: error });
 }

@@ -1,17 +1,14 @@
 import type { DurableStoreOptions, StoreReader } from '@goondan/runtime/history';
 import { openReader, type SwarmPlace } from '../swarm/swarm-place.ts';
 
-/**
- * `warn` is called with reports of damaged data; without `warn`, the reports go to standard error. `flock`: false if
- * `--no-flock` was given, for a migration.
- */
-export type StorePlace<Place = SwarmPlace> = Place & Pick<DurableStoreOptions, 'warn'> & { readonly flock?: boolean };
+/** `warn` is called with reports of damaged data; without `warn`, the reports go to standard error. */
+export type StorePlace<Place = SwarmPlace> = Place & Pick<DurableStoreOptions, 'warn'>;
 
 /**
- * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first, and
- * standard error says so. If the swarm has never run, nothing is created, and the result is `nothing`.
+ * Reads the store of a swarm, running or stopped, without a lock. If the swarm has never run, nothing is created, and the
+ * result is `nothing`.
  *
- * **Errors** — those of `migrateFirst` and of `read`.
+ * **Errors** — those of `openReader` and of `read`.
  */
 export async function withStore<Value>(
   place: StorePlace,
@@ -20,8 +17,6 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const store = await openReader(place);
   if (!(await store.directory.exists())) return nothing;
-  if (place.cluster === undefined && (await store.isOld()))
-    await (await import('./migrate-first.ts')).migrateFirst(store, place);
   try {
     return await read(store);
   } finally {

@@ -17,7 +17,6 @@ import { interrupted } from '../interrupted.ts';
 import { readVersion } from '../read-version.ts';
 import { reportFailure } from '../report-error.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
-import { openReader } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 import type { Said } from './detached-main.ts';
@@ -27,10 +26,7 @@ import type { ServedSwarm } from './serve.ts';
 /** The maximum time from the start of the process until it accepts input. */
 const START_MS = 60_000;
 
-/**
- * Starts the process, unless the swarm already runs. **Errors** — those of `resolveTrustedPlan` and `migrateFirst`,
- * `E_PROCESS_START`.
- */
+/** Starts the process, unless the swarm already runs. **Errors** — those of `resolveTrustedPlan`, `E_PROCESS_START`. */
 export async function detach(
   run: PreparedRun,
   terminal: Terminal,
@@ -45,19 +41,10 @@ export async function detach(
     return exitCodes.ok;
   }
   await resolveTrustedPlan(run, terminal);
-  await migrate(run);
   const said = await withInterrupt((signal) => startDetached(run, signal));
   if ('error' in said) return reportFailure(said.error, terminal);
   onReady(said.served, true);
   return exitCodes.ok;
-}
-
-/** Migrates the files of an older version in this process, because the new one has no standard error, and little time. */
-async function migrate(run: PreparedRun): Promise<void> {
-  if (run.place.cluster !== undefined) return;
-  const store = await openReader(run.place);
-  const place = { ...run.place, ...(run.flock === undefined ? {} : { flock: run.flock }) };
-  if (await store.isOld()) await (await import('../instance/migrate-first.ts')).migrateFirst(store, place);
 }
 
 async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Said> {

@@ -77,10 +77,7 @@ export interface WorkspaceList {
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;
-  /**
-   * The swarm that runs or last ran in the workspace. Absent if the workspace was last used by an older version of
-   * `gdn`, which did not record the swarm.
-   */
+  /** The swarm that runs or last ran in the workspace. Absent when its record is missing or damaged. */
   readonly swarm?: string;
   readonly isRunning: boolean;
   readonly instances: number;

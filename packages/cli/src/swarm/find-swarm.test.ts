@@ -21,7 +21,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function remember(swarm: string, id = workspaceId({ swarmName: swarm, bundleRealPath: folder })): string {
   const path = join(stateRoot, 'workspaces', id);
   mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, 'swarm.json'), JSON.stringify({ formatVersion: 1, swarm, folder }));
+  writeFileSync(join(path, 'swarm.json'), JSON.stringify({ swarm, folder }));
   return id;
 }
 

@@ -1,6 +1,6 @@
 /** Lists every swarm of a state root, running or not, for `gdn ls`. Reads no bundle, and runs no code. */
 import { existsSync } from 'node:fs';
-import { type ListedWorkspace, openSwarmList, refuseKeptFiles, workspaceFolder } from '@goondan/runtime/internal';
+import { type ListedWorkspace, openSwarmList, workspaceFolder } from '@goondan/runtime/internal';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
@@ -35,10 +35,7 @@ export interface ListedSwarm {
 /** The number of workspaces that are read at a time; each opens several files. */
 const AT_ONCE = 16;
 
-/**
- * Lists the running swarms first, then the others; the last used one is the first. **Errors** — `E_STORE_FORMAT` when the
- * state root has the files that a migration keeps for an older version.
- */
+/** Lists the running swarms first, then the others; the last used one is the first. **Errors** — `E_STORE_FORMAT`. */
 export async function listSwarms(stateRoot: string, readAgents = agentsIn): Promise<ListedSwarm[]> {
   const listed = await mapAtMost(AT_ONCE, await openSwarmList({ stateRoot }).list(), (each) =>
     describe(stateRoot, each, readAgents),
@@ -75,7 +72,6 @@ async function describe(
   readAgents: typeof agentsIn,
 ) {
   const place = { stateRoot, workspaceId };
-  await refuseKeptFiles(place);
   const state = await readState(place);
   const status = state === 'silent' ? undefined : state;
   const folder = (await (await openReader(place)).directory.swarm())?.folder ?? null;

@@ -12,6 +12,5 @@ const reasons: Readonly<Record<UnsentCall['why'], string>> = {
   answered: 'A layer answered in place of the model, so nothing was sent.',
   failed: 'The call failed before anything was sent.',
   unreported: 'The model is an object of a program that does not report its requests.',
-  old: 'An older version of Goondan recorded the call, without its request.',
   unknown: 'Its request is not in the trace.',
 };

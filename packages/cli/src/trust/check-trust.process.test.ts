@@ -65,8 +65,8 @@ describe('trust', () => {
 
   test.each([
     ['empty', ''],
-    ['cut off', '{"formatVersion":1,"folder":"/'],
-    ['about another folder', '{"formatVersion":1,"folder":"/"}'],
+    ['cut off', '{"folder":"/'],
+    ['about another folder', '{"folder":"/"}'],
   ])('a file that is %s: asks again, and then the file is complete', async (_name, text) => {
     const mark = await plant('bundle');
     await trust('bundle');

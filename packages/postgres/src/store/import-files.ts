@@ -144,13 +144,7 @@ async function importFacts(source: SwarmExport<unknown>, database: Database, swa
   for await (const [agentName, description] of source.descriptions()) await describeAgent(agentName, description);
 }
 
-const OF_INSTANCE: readonly string[] = [
-  'E_INSTANCE_EXISTS',
-  'E_STORE_CORRUPT',
-  'E_STORE_FORMAT',
-  'E_STORE_INSTANCE',
-  'E_STORE_READ',
-];
+const OF_INSTANCE: readonly string[] = ['E_INSTANCE_EXISTS', 'E_STORE_CORRUPT', 'E_STORE_INSTANCE', 'E_STORE_READ'];
 
 function isOfInstance(error: unknown): error is GoondanError {
   return GoondanError.is(error) && OF_INSTANCE.includes(error.code);

@@ -48,6 +48,5 @@ export function readersOf(database: Database, swarm: string): Omit<StoreReader, 
     logs: openLogReader(database, swarm),
     directory: openDirectory(database, swarm),
     usage: openUsageReader(database, swarm),
-    isOld: async () => false,
   };
 }

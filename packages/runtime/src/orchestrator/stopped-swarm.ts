@@ -1,10 +1,7 @@
 /** Changes conversations of a stopped workspace, in the way its orchestrator would. */
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { AgentAddress } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
-import { systemFs } from '../ports/fs.ts';
-import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { readBackup, type RestoredFiles, restoreFiles } from '../store/files/backup-files.ts';
-import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { type ExportedLog, exportLog } from '../store/export/export-instance.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
@@ -53,30 +50,6 @@ export async function forkStoppedInstance(
 ): Promise<ForkedInstance> {
   refuseKey(options.as);
   return withStoppedWorkspace(place, (admin) => admin.fork(from, options));
-}
-
-/**
- * Migrates the files of a stopped workspace, if an older version wrote them. Does nothing while a swarm runs there: a
- * swarm of this version has migrated them, and an older one still uses them. **Errors** — those of the disk.
- */
-export async function migrateStoppedSwarm(place: Omit<StoppedSwarm, 'swarm'>): Promise<void> {
-  if (!(await mayBeOld({ fs: systemFs }, place))) return;
-  try {
-    await withStoppedWorkspace({ swarm: 'migration', ...place }, async () => undefined);
-  } catch (error) {
-    if (!GoondanError.is(error) || error.code !== 'E_SWARM_RUNNING') throw error;
-  }
-}
-
-/**
- * Removes the files that a migration of a stopped workspace has kept. A workspace without such files is not touched.
- *
- * **Errors** — `E_SWARM_RUNNING`; those of `compactFiles`.
- */
-export async function compactStoppedSwarm(place: StoppedSwarm): Promise<CompactedStore> {
-  await refuseKeptFiles(place);
-  if (!(await hasKeptFiles(place))) return { bytes: 0 };
-  return ownStopped(place, () => compactFiles(place));
 }
 
 /**

@@ -64,6 +64,4 @@ export interface StoreReader extends Pick<Store, 'history' | 'traces' | 'logs' |
   readonly inbox: Pick<Inbox, 'pendingEntries'>;
   readonly deadLetters: Pick<DeadLetters, 'list'>;
   readonly blobs: BlobReader;
-  /** Returns true if an older version wrote the conversations, and no swarm of this version has run since. */
-  isOld(): Promise<boolean>;
 }

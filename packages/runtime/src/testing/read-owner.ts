@@ -1,5 +1,4 @@
 /** Reads which orchestrator runs a workspace, from the file `orchestrator.json`. */
-import { GoondanError } from '@goondan/types';
 import { codedFs } from '../ports/coded-fs.ts';
 import { systemFs } from '../ports/fs.ts';
 import { systemProcesses } from '../ports/processes.ts';
@@ -12,17 +11,14 @@ export interface RunningSwarm extends SwarmRun {
   readonly startedAt: Date;
 }
 
-/**
- * Returns the running swarm; `undefined` when no process runs the workspace. **Errors** — `E_STORE_READ`;
- * `E_STORE_FORMAT` when a newer version runs it.
- */
+/** Returns the running swarm; `undefined` when no process runs the workspace. **Errors** — `E_STORE_READ`. */
 export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
   const { fs = systemFs, processes = systemProcesses } = place;
   const path = ownerPath(workspaceFolder(place.stateRoot, place.workspaceId));
   const { owner } = await readLock(codedFs(fs), path);
   if (!owner || !processes.isAlive(owner)) return undefined;
   const record = decodeRecord(owner);
-  if (!record) throw new GoondanError('E_STORE_FORMAT', `${path} is in a format this version does not know`);
-  const { formatVersion: _, broken: __, startedAt, ...run } = record;
+  if (!record) return undefined;
+  const { broken: _, startedAt, ...run } = record;
   return { ...run, pid: owner.pid, startedAt: new Date(startedAt) };
 }

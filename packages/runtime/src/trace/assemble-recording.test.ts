@@ -5,7 +5,6 @@ import type { LineOf, TraceLine } from './trace-lines.ts';
 
 const start: LineOf<'start'> = {
   type: 'start',
-  format: 1,
   time: '2026-01-01T00:00:00.000Z',
   turnId: 'turn-1',
   agentName: 'host',

@@ -7,7 +7,6 @@ import type { ChainRecord } from './turn-trace.ts';
 
 const start = (second: number, resumed = false): TraceLine => ({
   type: 'start',
-  format: 1,
   time: new Date(second * 1_000).toISOString(),
   turnId: 'turn-1',
   agentName: 'host',

@@ -10,7 +10,7 @@ export function isTraceLine(line: PlainObject): line is PlainObject & TraceLine 
   return isTraceLineType(line['type']) && checks[line['type']](line);
 }
 
-export function isTraceLineType(type: unknown): type is TraceLine['type'] {
+function isTraceLineType(type: unknown): type is TraceLine['type'] {
   return typeof type === 'string' && Object.hasOwn(checks, type);
 }
 
@@ -65,6 +65,8 @@ const isAsked = fields({
 
 const isNamedLayer = fields({ kind: isMiddlewareKind, ...each(isText, 'extension', 'name') });
 const originChecks = new Map([
+  ['prompt', isPlainObject],
+  ['runtime', isPlainObject],
   ['message', fields({ id: isText })],
   ['layer', fields({ layer: isNamedLayer }, { offeredBy: isText })],
   ['tool', fields({ offeredBy: isText })],
@@ -165,10 +167,10 @@ function isSent(line: unknown): line is PlainObject {
   return isPlainObject(line) && line['request'] !== undefined;
 }
 
-/** `null` takes back an origin. An origin that a later version added is unknown. */
+/** `null` takes back an origin. */
 function isOrigin(value: unknown): boolean {
   if (value === null) return true;
-  return isPlainObject(value) && (originChecks.get(String(value['from']))?.(value) ?? true);
+  return isPlainObject(value) && originChecks.get(String(value['from']))?.(value) === true;
 }
 
 function isText(value: unknown): boolean {

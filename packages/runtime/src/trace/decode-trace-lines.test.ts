@@ -9,7 +9,7 @@ import { decodeTraceLines } from './decode-trace-lines.ts';
 import { encodeTraceLine } from './encode-trace-line.ts';
 import { renderMermaid } from './render-mermaid.ts';
 import { renderTrace } from './render-trace.ts';
-import { TRACE_FORMAT, type TraceLine } from './trace-lines.ts';
+import type { TraceLine } from './trace-lines.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
 const time = '1970-01-01T00:00:01.000Z';
@@ -26,7 +26,6 @@ const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) => {
 };
 const start: TraceLine = {
   type: 'start',
-  format: TRACE_FORMAT,
   time,
   ...ids,
   source: { kind: 'cli', name: 'control' },
@@ -102,17 +101,12 @@ describe('decodeTraceLines', () => {
     const resumed: TraceLine = { ...start, resumed: true };
     const dropped: TraceLine = { type: 'dropped', count: 1 };
     expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write(resumed)}`)).toEqual([start, dropped, resumed]);
-    expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write({ type: 'later' })}`)).toEqual([start, dropped]);
   });
 
-  test('reads the resume point of a line of format 1 under its new name', () => {
-    const point = { events: 1, effects: {}, intents: [], steps: [], nextStep: 1 };
-    expect(decodeTraceLines(write({ type: 'resume', takenUp: point }))).toMatchObject([{ type: 'resume', point }]);
-  });
-
-  test('skips an incomplete last line and line types of a later version', () => {
+  test('skips an incomplete last line, and counts a line of an unknown type as missing', () => {
     expect(decodeTraceLines(`${write(start)}{"type":"ch`)).toEqual([start]);
-    expect(decodeTraceLines(write(start, { type: 'later', n: 1 }, end))).toEqual([start, end]);
+    const dropped: TraceLine = { type: 'dropped', count: 1 };
+    expect(decodeTraceLines(write(start, { type: 'other', n: 1 }, end))).toEqual([start, dropped, end]);
   });
 });
 

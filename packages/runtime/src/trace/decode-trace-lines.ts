@@ -1,13 +1,10 @@
 /** Decodes the text of a turn's trace file into lines. Pure. Unreadable lines are counted as missing. */
 import { isPlainObject } from '../json/copy-json.ts';
-import { isTraceLine, isTraceLineType } from './check-trace-line.ts';
+import { isTraceLine } from './check-trace-line.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-/**
- * Decodes a whole file or a part of it. The last line may be incomplete. Lines of unknown types, which a later version
- * wrote, are left out.
- */
+/** Decodes a whole file or a part of it. The last line may be incomplete. */
 export function decodeTraceLines(text: string): TraceLine[] {
   const decoded = text.split('\n').map(decodeLine);
   return decoded.flatMap((line, index) => {
@@ -19,12 +16,9 @@ export function decodeTraceLines(text: string): TraceLine[] {
 function decodeLine(text: string): TraceLine | 'damaged' | undefined {
   if (text === '') return undefined;
   try {
-    const written: unknown = JSON.parse(text);
-    if (!isPlainObject(written)) return 'damaged';
-    // In format 1, the field `point` of a `resume` line has the name `takenUp`.
-    const line = 'takenUp' in written ? { ...written, point: written['takenUp'] } : written;
-    if (isTraceLine(line)) return line.type === 'chain' ? withEmpty(line) : line;
-    return typeof line['type'] === 'string' && !isTraceLineType(line['type']) ? undefined : 'damaged';
+    const line: unknown = JSON.parse(text);
+    if (!isPlainObject(line) || !isTraceLine(line)) return 'damaged';
+    return line.type === 'chain' ? withEmpty(line) : line;
   } catch {
     return 'damaged';
   }

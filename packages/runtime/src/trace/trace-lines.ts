@@ -10,15 +10,11 @@ import type { Recording } from './recording.ts';
 import type { ResumePoint } from './resume-point.ts';
 import type { ChainRecord, TurnSummary } from './turn-trace.ts';
 
-/** Format 1 is still read: its chains have no `plan` and no `effect`, and its effects have no `request`. */
-export const TRACE_FORMAT = 2;
-
 interface StartLine extends Pick<
   TurnSummary,
   keyof AgentAddress | 'turnId' | 'traceId' | 'spanId' | 'parentSpanId' | 'source' | 'input'
 > {
   readonly type: 'start';
-  readonly format: number;
   readonly time: string;
   readonly resumed?: true;
 }

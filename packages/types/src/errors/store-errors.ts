@@ -17,8 +17,8 @@ export const storeErrors = {
       'For `gdn backup`, name a folder that is empty or does not exist. For `gdn restore`, name a complete backup.',
   },
   E_BACKUP_FORMAT: {
-    meaning: 'A newer version of Goondan made this backup. Nothing was restored.',
-    suggestion: 'Install that version or a newer one, then restore the backup.',
+    meaning: 'The backup is in a format that this version of Goondan does not know. Nothing was restored.',
+    suggestion: 'Restore the backup with the version of Goondan that made it.',
   },
   E_COUNTER_LIMIT: {
     forPrograms: true,
@@ -85,8 +85,8 @@ export const storeErrors = {
   E_PROMPT_UNRECORDED: {
     forPrograms: true,
     meaning:
-      'The requests of the turn to its model were not recorded: an older version recorded the turn, or the model is an object of a program that does not report its requests.',
-    suggestion: 'Ask the agent again. A model of a program must call `request.onSent`.',
+      'The requests of the turn to its model were not recorded: the model is an object of a program that does not report them.',
+    suggestion: 'Call `request.onSent` in `generate` of the model, then ask the agent again.',
   },
   E_REPLAY_INCOMPLETE: {
     meaning: 'The recording of this turn, or of the conversation before it, is too incomplete to replay.',
@@ -117,8 +117,9 @@ export const storeErrors = {
       'Both commands list everything that is missing.',
   },
   E_STORE_FORMAT: {
-    meaning: 'The state of an agent instance was written in a format that this version does not know.',
-    suggestion: 'Use the version of Goondan that wrote the state, or a newer version.',
+    meaning: 'The state root has files in a format that this version of Goondan does not know. Nothing was changed.',
+    suggestion:
+      'Use the version of Goondan that wrote the state root, or choose another folder with `--state-root` or `GOONDAN_STATE_ROOT`.',
   },
   E_STORE_INSTANCE: {
     meaning: 'The folder of an agent instance holds the state of another instance.',

@@ -284,7 +284,7 @@ describe('a swarm that does not run', () => {
     expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
     // The hint for another workspace comes from the record of its last swarm.
     mkdirSync(workspaceFolder(place.stateRoot, 'night'));
-    const record = JSON.stringify({ formatVersion: 1, swarm: 'night', folder });
+    const record = JSON.stringify({ swarm: 'night', folder });
     writeFileSync(join(workspaceFolder(place.stateRoot, 'night'), 'swarm.json'), record);
     expect(await own.read<WorkspaceView>('/api/workspaces/night')).toMatchObject({
       startCommand: `gdn run ${folder} --swarm night --state-root ${place.stateRoot} --detach`,
@@ -337,7 +337,7 @@ test('the changesets of a swarm are listed, and each can be read with its diff',
   const bundle = new GdnPlace();
   cleanups.push(() => bundle.remove());
   const bundleFolder = await bundle.write('shop', { 'clerk.md': 'old\n' });
-  const record = { formatVersion: 1, swarm: 'default', folder: bundleFolder };
+  const record = { swarm: 'default', folder: bundleFolder };
   writeFileSync(join(workspace, 'swarm.json'), JSON.stringify(record));
   expect(await place.read<WorkspaceView>(shop)).not.toHaveProperty('changesets');
 

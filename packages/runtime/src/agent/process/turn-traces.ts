@@ -16,7 +16,7 @@ import type { RunningSpan } from '../../trace/running-span.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
 import type { ResumePoint } from '../../trace/resume-point.ts';
 import { recordThrown } from '../../trace/thrown-record.ts';
-import { TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
+import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener } from '../../trace/watch-turn.ts';
 import { WrittenRequests } from '../../trace/written-requests.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
@@ -132,7 +132,6 @@ class WrittenRun implements TurnListener {
     this.#turn = { turnId, traceId: spanIds.traceId, startedAt };
     this.#addNeeded({
       type: 'start',
-      format: TRACE_FORMAT,
       time: startedAt.toISOString(),
       turnId,
       agentName,

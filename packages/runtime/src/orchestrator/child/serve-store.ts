@@ -44,7 +44,6 @@ const OWN_TEXTS: ReadonlySet<ErrorCode> = new Set([
   'E_IPC_FULL',
   'E_IPC_SIZE',
   'E_STORE_CORRUPT',
-  'E_STORE_FORMAT',
   'E_STORE_ORDER',
 ]);
 

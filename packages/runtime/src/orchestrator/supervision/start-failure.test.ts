@@ -311,7 +311,6 @@ test.each<[ErrorCode, boolean, boolean]>([
   ['E_ENV_MISSING', true, false],
   ['E_STORE_CORRUPT', true, true],
   ['E_STORE_INSTANCE', true, true],
-  ['E_STORE_FORMAT', true, true],
   ['E_DISK_FULL', false, true],
   ['E_STORE_WRITE', false, true],
   ['E_STORE_READ', false, true],

@@ -3,7 +3,7 @@ import type { ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
 /** The conversation on disk is damaged, or belongs to another instance. */
-const DAMAGE: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_FORMAT', 'E_STORE_INSTANCE'];
+const DAMAGE: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_INSTANCE'];
 
 /** The store failed temporarily. It may work later, when space is freed, a lock is released, or answers are fetched. */
 const TROUBLE: readonly ErrorCode[] = [

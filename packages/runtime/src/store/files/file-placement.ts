@@ -6,8 +6,8 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { refuseKept } from '../../workspace/format-1/format-file.ts';
 import { ownerPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { refuseOtherFormat, writeFormat } from '../../workspace/layout/store-format.ts';
 import { readLock } from '../../workspace/lock/acquire-lock.ts';
 import {
   type BrokenRun,
@@ -26,15 +26,21 @@ export interface FilePlacement extends Placement {
 }
 
 /**
- * Takes the workspace. **Errors** — `E_SWARM_RUNNING` when another process has it, `E_STORE_FORMAT` when a migration has
- * kept its files for an older version; those of `ownWorkspace`.
+ * Takes the workspace. **Errors** — `E_SWARM_RUNNING` when another process has it, `E_STORE_FORMAT` when another
+ * version wrote the state root; those of `ownWorkspace`.
  */
 export async function joinFiles(
   place: WorkspacePlace & { readonly clock?: Clock },
   run: SwarmRun,
 ): Promise<FilePlacement> {
-  await refuseKept({ fs: codedFs(place.fs ?? systemFs) }, place);
+  await refuseOtherFormat(place);
   const owner = await ownWorkspace(place, run);
+  try {
+    await writeFormat(place);
+  } catch (error) {
+    await owner.release();
+    throw error;
+  }
   const ownership = watchOwnership(
     owner,
     workspaceFolder(place.stateRoot, place.workspaceId),

@@ -6,22 +6,12 @@ import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import type { NodeStore } from '../store.ts';
 import { withBlobs } from './blob-admin.ts';
 import { fileBlobs } from './file-blobs.ts';
-import { migrateOld } from './migrate-old.ts';
 import { withQuestions } from './question-admin.ts';
-import { printWarning, repairReport } from './repair-report.ts';
+import { printWarning } from './repair-report.ts';
 
-/**
- * Opens only the administration of a workspace, for commands that own a stopped swarm for a moment. Reports about old
- * files go to `warn`, or else to standard error, and to the log of the swarm, which has them when the swarm itself migrates.
- */
+/** Opens only the administration of a workspace, for commands that own a stopped swarm for a moment. */
 export async function openAdmin(options: DurableStoreOptions): Promise<Pick<NodeStore, 'admin' | 'close'>> {
   const { fs = systemFs, clock = systemClock, processes = systemProcesses, warn = printWarning } = options;
-  const report = repairReport(options);
-  try {
-    await migrateOld({ fs, clock, processes, warn: report.warn }, options);
-  } finally {
-    await report.close();
-  }
   const journal = await durableStore(options);
   await journal.openInbox();
   const admin = withQuestions(journal, async (work) => {

@@ -28,7 +28,6 @@ import { readSwarmRecord, type SwarmRecord } from '../../workspace/swarms/swarm-
 import { traceFiles } from '../../workspace/traces/trace-source.ts';
 import { damagedFile } from '../unknown-file.ts';
 import { fileBlobs } from './file-blobs.ts';
-import { migrateOld } from './migrate-old.ts';
 
 /** `Log`: the log of an instance, in the form in which the other store keeps it. */
 export interface SwarmExport<Log> {
@@ -75,10 +74,7 @@ export function refuseUnused(place: { readonly stateRoot: string; readonly works
   throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion: 'Check the state root and the swarm.' });
 }
 
-/**
- * Opens the files, and migrates those of an older version first. `readLog` reads the log of an instance; `undefined` when it
- * has none. **Errors** — those of the disk.
- */
+/** Opens the files. `readLog` reads the log of an instance; `undefined` when it has none. **Errors** — those of the disk. */
 export async function openExport<Log>(
   options: DurableStoreOptions & { readonly warn: (warning: StoreWarning) => void },
   readLog: (stored: StoredInstance) => Promise<Log | undefined>,
@@ -87,7 +83,6 @@ export async function openExport<Log>(
   let hear = warn;
   const ports = { fs, clock, processes, warn: (warning: StoreWarning) => hear(warning) };
   const place = { stateRoot, workspaceId };
-  await migrateOld(ports, place);
   const journal = await durableStore({ ...options, ...ports });
   await journal.openInbox();
   await journal.sweep();

@@ -14,7 +14,6 @@ import { withBlobs } from './blob-admin.ts';
 import { fileBlobs } from './file-blobs.ts';
 import { fileCounters } from './file-counters.ts';
 import { directoryOf, inboxOf } from './journal-seams.ts';
-import { migrateOld } from './migrate-old.ts';
 import { withQuestions } from './question-admin.ts';
 
 export interface NodeStoreOptions extends Omit<DurableStoreOptions, 'fence' | 'warn'> {
@@ -30,7 +29,6 @@ export async function openNodeStore(
   placement: Placement,
 ): Promise<NodeStore> {
   const ports = { fs, clock, processes, warn: options.warn };
-  await migrateOld(ports, options);
   const journal = await durableStore({ ...options, ...ports, fence: () => placement.check() });
   await journal.openInbox();
   const questions = await QuestionFile.open(ports, options);

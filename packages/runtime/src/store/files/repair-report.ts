@@ -4,7 +4,7 @@ import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
 import { SwarmLog } from '../../workspace/logs/swarm-log.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 
-/** The reports of a command that owns a stopped swarm for a moment, about old and damaged files. */
+/** The reports of a command that owns a stopped swarm for a moment, about damaged files. */
 export interface RepairReport {
   /** Reports to `warn`, or else to standard error, and to the log of the swarm, which has them when the swarm itself repairs. */
   readonly warn: (warning: StoreWarning) => void;

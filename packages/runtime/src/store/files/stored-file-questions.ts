@@ -9,7 +9,6 @@ import { readQueue } from '../../workspace/lines/durable-queue.ts';
 import { QuestionFile } from '../../workspace/questions/question-file.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { type StoredQuestions, storedQuestions } from '../stored-questions.ts';
-import { migrateOld } from './migrate-old.ts';
 import { type RepairReport, repairReport } from './repair-report.ts';
 
 export interface StoredFileOptions extends JournalLocation {
@@ -18,7 +17,7 @@ export interface StoredFileOptions extends JournalLocation {
   readonly fence: () => void;
 }
 
-/** Opens the questions, and migrates the files of an older version first. Damage is reported. **Errors** — those of the disk. */
+/** Opens the questions. Damage is reported. **Errors** — those of the disk. */
 export async function openStoredQuestions(options: StoredFileOptions): Promise<StoredQuestions> {
   const report = repairReport(options);
   try {
@@ -32,7 +31,6 @@ export async function openStoredQuestions(options: StoredFileOptions): Promise<S
 async function openReported(options: StoredFileOptions, report: RepairReport): Promise<StoredQuestions> {
   const { fence } = options;
   const ports = portsOf(report);
-  await migrateOld(ports, options);
   const file = await QuestionFile.open(ports, options);
   const fenced = {
     list: () => file.list(),

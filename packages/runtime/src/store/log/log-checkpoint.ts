@@ -3,13 +3,13 @@
  * States of extensions are in it, and so are the results of the last turns, because the frames before the checkpoint are
  * in the archive, which the owner does not read.
  */
-import { type AgentAddress, GoondanError, type JsonValue } from '@goondan/types';
+import type { AgentAddress, JsonValue } from '@goondan/types';
 import type { FinishedUsage } from '../../agent/conversation/conversation-store.ts';
 import type { FinishedTurn, FinishedTurns } from '../../workspace/records/finished-turns.ts';
 import { LogState } from '../../workspace/records/log-state.ts';
-import { type Checkpoint, firstCheckpoint, FORMAT_VERSION } from '../../workspace/records/metadata.ts';
+import { type Checkpoint, firstCheckpoint } from '../../workspace/records/metadata.ts';
 import { reviveResult, type WholeResult } from '../../workspace/records/reply.ts';
-import { corruptLine, nameInstance } from './name-instance.ts';
+import { corruptLine } from './name-instance.ts';
 
 /** The fields of a checkpoint that do not depend on files. */
 type SharedFields = Omit<
@@ -18,7 +18,6 @@ type SharedFields = Omit<
 >;
 
 interface LogCheckpoint extends SharedFields {
-  readonly formatVersion: number;
   readonly createdAt: string;
   readonly states: Readonly<Record<string, JsonValue>>;
   /** Results of the last turns, oldest first. */
@@ -42,7 +41,7 @@ export function encodeCheckpoint({ createdAt, state, texts, finished }: Checkpoi
   const taken = state.taken.length === 0 ? {} : { taken: state.taken };
   const shared: SharedFields = { seq, version, status, updatedAt, messages, inbox, ...taken, statesAlone, letters };
   const results = finished.newest(MOST_RESULTS, MOST_RESULT_BYTES);
-  const head = JSON.stringify({ formatVersion: FORMAT_VERSION, createdAt, ...shared, finished: results });
+  const head = JSON.stringify({ createdAt, ...shared, finished: results });
   // The texts are JSON already, and may be long.
   const states = Array.from(texts, ([name, text]) => `${JSON.stringify(name)}:${text}`);
   return `${head.slice(0, -1)},"states":{${states.join(',')}}}`;
@@ -55,14 +54,9 @@ export interface ReadCheckpoint {
   readonly finished: readonly FinishedTurn[];
 }
 
-/** Reads the text of a checkpoint. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`. */
+/** Reads the text of a checkpoint. **Errors** — `E_STORE_CORRUPT`. */
 export function decodeCheckpoint(instance: AgentAddress, text: string): ReadCheckpoint {
-  const { formatVersion, createdAt, states, finished, ...shared } = parse(instance, text);
-  if (formatVersion !== FORMAT_VERSION) {
-    const known = `this version reads and writes format ${FORMAT_VERSION}`;
-    const message = `The checkpoint of ${nameInstance(instance)} is in format ${formatVersion}; ${known}`;
-    throw new GoondanError('E_STORE_FORMAT', message);
-  }
+  const { createdAt, states, finished, ...shared } = parse(instance, text);
   const state = newState({ ...firstCheckpoint(0, createdAt), ...shared });
   for (const [name, value] of Object.entries(states)) state.states.set(name, JSON.stringify(value));
   return {

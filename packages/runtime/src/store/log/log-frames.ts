@@ -4,7 +4,6 @@ import type { AskedTurn, NewFrame } from '../../workspace/journal/instance-place
 import { type ForkedConversation, planForkCommit } from '../../workspace/journal/plan-fork.ts';
 import { type CommitEntry, frameLine } from '../../workspace/records/frame.ts';
 import { inputAfter, type LogState, replyUsage, resultOf } from '../../workspace/records/log-state.ts';
-import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
 import type { FrameCommit, LogFrame, StoredAnswer } from '../conversation-log.ts';
 import { callerOf } from './caller-of.ts';
 import { firstState } from './log-checkpoint.ts';
@@ -12,7 +11,7 @@ import { firstState } from './log-checkpoint.ts';
 /** The first frame of a log, with the identity of the instance. It has number 1, as in files. */
 export function headFrame({ agentName, instanceKey }: AgentAddress, createdAt: string): LogFrame {
   const at = Date.parse(createdAt);
-  const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
+  const head = { agentName, instanceKey, createdAt };
   return { seq: 1, last: 1, line: frameLine({ seq: 1, durable: 0, at, head }), isDurable: false };
 }
 

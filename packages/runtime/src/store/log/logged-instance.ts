@@ -100,7 +100,7 @@ export class LoggedInstance implements InstancePlace {
   }
 
   /**
-   * Loads the instance for its owner. **Errors** — those of `ConversationLog.load`; `E_STORE_CORRUPT`, `E_STORE_FORMAT`.
+   * Loads the instance for its owner. **Errors** — those of `ConversationLog.load`; `E_STORE_CORRUPT`.
    */
   static async load(kept: ConversationLog, address: AgentAddress, ports: LoggedPorts): Promise<LoggedInstance> {
     const { epoch, base, ...stored } = await kept.load(address);

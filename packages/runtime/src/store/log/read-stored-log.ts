@@ -26,7 +26,7 @@ export interface ReadStoredLog {
   readonly finished: readonly FinishedTurn[];
 }
 
-/** Reads a log. `now`: the time at which a new conversation is created. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`. */
+/** Reads a log. `now`: the time at which a new conversation is created. **Errors** — `E_STORE_CORRUPT`. */
 export function readStoredLog(
   instance: AgentAddress,
   stored: Pick<StoredLog, 'checkpoint' | 'frames'>,
@@ -39,7 +39,7 @@ export function readStoredLog(
   const createdAt = exists ? (before?.createdAt ?? first?.head?.createdAt) : now.toISOString();
   if (createdAt === undefined) throw corruptLine(instance, 'its first frame is missing');
   const state = before?.state ?? firstState(createdAt);
-  if (before && first && numberBefore(first) !== state.seq)
+  if (before && first && first.seq !== state.seq + 1)
     throw corruptLine(instance, `frames are missing between ${state.seq} and ${first.seq}`);
   const turns = frames.flatMap((frame) => state.apply(frame) ?? []);
   const finished = [...(before?.finished ?? []), ...turns.flatMap(finishedTurns)];
@@ -52,15 +52,11 @@ export function* decodeLines(instance: AgentAddress, lines: Iterable<string>): G
   for (const line of lines) {
     const frame = decodeFrame(Buffer.from(line));
     if (!frame) throw corruptLine(instance, `the frame after number ${last ?? 0} does not match its checksum`);
-    if (last !== undefined && numberBefore(frame) !== last)
+    if (last !== undefined && frame.seq !== last + 1)
       throw corruptLine(instance, `frames are missing between ${last} and ${frame.seq}`);
     last = frame.seq + countNumbers(frame) - 1;
     yield frame;
   }
-}
-
-function numberBefore({ seq, skipped = 0 }: Frame): number {
-  return seq - skipped - 1;
 }
 
 function textsOf(instance: AgentAddress, { states }: LogState): ReadonlyMap<string, string> {

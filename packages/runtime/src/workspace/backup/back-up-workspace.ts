@@ -7,14 +7,12 @@
 import { newUuid } from '../../ports/ids.ts';
 import { InboxReader } from '../inbox/inbox-reader.ts';
 import { listInboxSegments } from '../inbox/inbox-segments.ts';
-import { readLeft } from '../inbox/old-inboxes.ts';
 import { readInboxLog } from '../inbox/read-inbox-log.ts';
 import { makeFolders } from '../layout/make-folders.ts';
-import { checksum } from '../lines/checksum.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { busyFiles, MANIFEST, unusableFolder } from './backup-errors.ts';
-import { conversations, firstFile, firstFolder, isConversation, isKept, runFolder } from './backup-plan.ts';
+import { conversations, firstFile, firstFolder, isConversation, isKept } from './backup-plan.ts';
 import type { BackupSource } from './backup-source.ts';
 import { type BackupProgress, BackupWriter } from './backup-writer.ts';
 import { copyInstance, withoutCopies } from './copy-instance.ts';
@@ -112,46 +110,38 @@ async function claimFolder({ fs }: BackupSource, folder: string) {
 }
 
 /**
- * Copies in the order of `backup-plan.ts`. If older inboxes were imported into the inbox log meanwhile, or the log began
- * meanwhile, the copy may have an input neither in the inbox nor in its conversation, so all of it is copied again.
+ * Copies in the order of `backup-plan.ts`. If the inbox log began meanwhile, the copy may have a conversation whose input
+ * is not in the copy of the inbox, so all of it is copied again.
  */
-async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
+async function copyWorkspace(source: BackupSource, writer: BackupWriter): Promise<CopiedWorkspace> {
   const { fs, workspace } = source;
-  for (let attempt = 1; ; attempt += 1) {
-    const report: TreeReport = { problems: [], skipped: [] };
-    const before = await describeImport(source);
-    await copyInbox(source, writer);
-    await copyQuestions(source, writer, report);
-    const count = await copyConversations(source, writer, report);
-    if (before === (await describeImport(source))) {
-      for (const name of ((await fs.list(workspace)) ?? []).filter(isKept)) {
-        if ([firstFolder, firstFile, conversations, runFolder].includes(name)) continue;
-        await copyTree(fs, writer, `${workspace}/${name}`, name, report);
-      }
-      report.problems.push(...(await findLostCopies(source, writer)));
-      return { count, report };
-    }
-    if (attempt >= ATTEMPTS) throw busyFiles(`${workspace}/${firstFolder}`, attempt);
+  const report: TreeReport = { problems: [], skipped: [] };
+  const hadInput = await hasInput(source);
+  await copyInbox(source, writer);
+  await copyQuestions(source, writer, report);
+  const count = await copyConversations(source, writer, report);
+  if (!hadInput && (await hasInput(source))) {
     await writer.remove(firstFile);
     for (const folder of [firstFolder, conversations]) await writer.removeFolder(folder);
-    await source.pause(attempt);
+    return copyWorkspace(source, writer);
   }
+  for (const name of ((await fs.list(workspace)) ?? []).filter(isKept)) {
+    if ([firstFolder, firstFile, conversations].includes(name)) continue;
+    await copyTree(fs, writer, `${workspace}/${name}`, name, report);
+  }
+  report.problems.push(...(await findLostCopies(source, writer)));
+  return { count, report };
 }
 
-/**
- * Describes which older inboxes were imported into the inbox log. Only until all of them were, the description includes
- * the log.
- */
-async function describeImport({ fs, workspace }: BackupSource): Promise<string> {
-  const folder = `${workspace}/${firstFolder}`;
-  const left = await readLeft({ fs, folder });
-  const segments = await listInboxSegments(fs, folder);
-  if (left !== undefined && segments.length > 0) return JSON.stringify(left);
-  const described = segments.map(async ({ path }) => [
-    path,
-    checksum((await snapshotLog(fs, path)) ?? new Uint8Array()),
-  ]);
-  return JSON.stringify([left, await Promise.all(described)]);
+interface CopiedWorkspace {
+  /** The number of conversations. */
+  readonly count: number;
+  readonly report: TreeReport;
+}
+
+/** Returns true if the inbox log has begun. */
+async function hasInput({ fs, workspace }: BackupSource): Promise<boolean> {
+  return (await listInboxSegments(fs, `${workspace}/${firstFolder}`)).length > 0;
 }
 
 async function copyQuestions({ fs, workspace }: BackupSource, writer: BackupWriter, report: TreeReport) {

@@ -3,8 +3,8 @@
  *
  * 1. Accepted input and questions come before the conversations. Then an input that is handled meanwhile is in the copy of
  *    its conversation, and in the copy of the inbox too, where recovery skips it. In the other order, the inbox might
- *    have dropped an input that the copy of its conversation does not have yet. The same holds for the inbox of one
- *    instance, and for an approval that a turn uses meanwhile.
+ *    have dropped an input that the copy of its conversation does not have yet. The same holds for an approval that a turn
+ *    uses meanwhile.
  * 2. The files of a conversation that belong together are copied together, and checked (`copy-instance.ts`).
  * 3. Everything else is for people or for tools, is not synced by its writers, and is copied as it is found.
  *
@@ -20,19 +20,17 @@ export const conversations = 'instances';
 /** The folder with the bytes of images and files, which are checked when everything is copied. */
 export const bytesFolder = 'blobs/data';
 
-/** The folder of a running swarm, which is not copied. A restore accepts it, because earlier backups have it. */
-export const runFolder = 'run';
-
 /** The log of a conversation that its owner writes. */
 export const logPath = 'messages/events.jsonl';
 
 /**
- * Names in the folder of the workspace that are not copied: locks, the socket and the owner, which belong to a running process; the
+ * Names in the folder of the workspace that are not copied: locks, the socket, the owner and its folder, which belong to a running process; the
  * list of swarms, which has paths of this machine; the list of instances, which is derived from them.
  */
 const leftOut: readonly RegExp[] = [
   /^workspace\.lock$/,
   /^control\.sock/,
+  /^run$/,
   /^orchestrator\.json(\.\d+)?$/,
   /^swarm\.json$/,
   /^instances\.jsonl$/,
@@ -62,8 +60,6 @@ export type CopyKind = 'whole' | 'log' | 'closed' | 'lock' | 'loose' | 'none';
 
 /** The files of a conversation, in the order of copying. `folder`: the folder in that of the conversation. */
 const files: readonly { readonly folder: string; readonly name: RegExp; readonly kind: CopyKind }[] = [
-  { folder: '', name: /^inbox\.jsonl$/, kind: 'whole' },
-  { folder: '', name: /^migration-problem\.txt$/, kind: 'whole' },
   { folder: 'messages', name: /^events\.\d+\.jsonl$/, kind: 'closed' },
   { folder: '', name: /^metadata\.json$/, kind: 'whole' },
   { folder: 'messages', name: /^history-start\.jsonl$/, kind: 'whole' },

@@ -29,9 +29,10 @@ async function backUp(
   disk: SimulatedDisk,
   isMoment: (operation: string, path: string) => boolean = () => false,
   action: () => Promise<void> = async () => undefined,
+  files: BundleFs = simulatedBundleDisk(disk),
 ) {
   let isOver = false;
-  const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
+  const fs: BundleFs = gatedFs(files, async (operation, path) => {
     if (isOver || !isMoment(operation, path)) return;
     isOver = true;
     await action();
@@ -97,11 +98,7 @@ describe('an inbox log that begins while the conversations are copied', () => {
     async (where) => {
       const disk = SimulatedDisk.empty();
       const { journal } = await opened(disk);
-      if (where.endsWith('files')) {
-        await disk.makeFolder(`${workspace}/inbox`);
-        // All older inboxes are imported.
-        await disk.createNew(`${workspace}/inbox/old-inboxes.json`, Buffer.from('{"left":[]}'));
-      }
+      if (where.endsWith('files')) await disk.makeFolder(`${workspace}/inbox`);
       const { problems } = await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
         await journal.accept(one, simpleEvent('first'));
         await runTurn(journal, one, 'first');
@@ -114,48 +111,6 @@ describe('an inbox log that begins while the conversations are copied', () => {
       expect(await messageIds(again)).toEqual(['input-first', 'answer-first', 'input-next', 'answer-next']);
     },
   );
-
-  const oldInbox = sealLines([
-    JSON.stringify({ seq: 0, agentName: 'coder', instanceKey: 'one', handled: [] }),
-    JSON.stringify({ seq: 1, event: simpleEvent('accepted-before') }),
-  ]);
-
-  test.each(['approvals.jsonl', 'inbox/inbox.000001.jsonl'])(
-    'has the inputs of an older inbox that is imported into it (before the read of %s)',
-    async (path) => {
-      const disk = SimulatedDisk.empty();
-      if (path.startsWith('inbox')) {
-        // A crash after the first segment of the log, and before the older inboxes were imported, leaves this.
-        const { journal: earlier } = await opened(disk);
-        await earlier.openInbox();
-        await earlier.close();
-        await disk.remove(`${workspace}/inbox/old-inboxes.json`);
-      }
-      const { journal } = await opened(disk);
-      await disk.makeFolder(folder);
-      await disk.createNew(`${folder}/inbox.jsonl`, oldInbox);
-      await backUp(disk, isReadOf(`${workspace}/${path}`), () => journal.openInbox());
-      expect((await journal.pending(one)).map(({ id }) => id)).toEqual(['accepted-before']);
-      const again = await restored(disk);
-      expect((await again.pending(one)).map(({ id }) => id)).toEqual(['accepted-before']);
-    },
-  );
-
-  test('is an error if it begins anew during each attempt, and nothing is left of the backup', async () => {
-    const disk = SimulatedDisk.empty();
-    await opened(disk);
-    let number = 0;
-    const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
-      if (operation !== 'read' || path !== `${workspace}/approvals.jsonl`) return;
-      await disk.makeFolder(`${workspace}/inbox`);
-      await write(disk, `${workspace}/inbox/inbox.000001.jsonl`, Buffer.from(`${(number += 1)}`));
-    });
-    const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
-    const error = await rejectionOf(backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' }));
-    expect(error).toMatchObject({ code: 'E_BACKUP_BUSY', retryable: true });
-    expect(number).toBe(20);
-    expect(await disk.list('/backups')).toEqual([]);
-  });
 });
 
 test('a conversation that is deleted while it is copied is not in the backup', async () => {
@@ -176,16 +131,19 @@ test('a conversation that is deleted while it is copied is not in the backup', a
 
 test('a backup that is copied again has only the segments of the inbox log that exist then', async () => {
   const disk = SimulatedDisk.empty();
-  const { journal: earlier } = await opened(disk);
-  await earlier.accept(one, simpleEvent('e1'));
-  await earlier.close();
-  // Without this file, older inboxes may still be imported. So a change of the log leads to another attempt.
-  await disk.remove(`${workspace}/inbox/old-inboxes.json`);
   const { journal } = await opened(disk);
-  const segments = async (path: string) =>
-    ((await disk.list(`${path}/inbox`)) ?? []).filter((name) => name.endsWith('.jsonl')).toSorted();
-  const before = await segments(workspace);
-  await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
+  const segments = async (path: string) => ((await disk.list(`${path}/inbox`)) ?? []).toSorted();
+  let first: readonly string[] = [];
+  let lists = 0;
+  const isMoment = (operation: string, path: string) => {
+    if (operation === 'list' && path === `${workspace}/inbox`) lists += 1;
+    // The backup has seen that there is no log. It copies the log that begins now.
+    return lists === 2;
+  };
+  const isSecond = isReadOf(`${workspace}/approvals.jsonl`);
+  const fs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
+    if (first.length > 0 || !isSecond(operation, path)) return;
+    first = await segments(workspace);
     await runTurn(journal, one, 'e1');
     for (const id of ['e2', 'e3', 'e4']) {
       await journal.accept(one, simpleEvent(id));
@@ -193,7 +151,9 @@ test('a backup that is copied again has only the segments of the inbox log that 
     }
     await journal.close();
   });
-  expect(await segments(workspace)).not.toContain(before[0] ?? '');
+  await backUp(disk, isMoment, async () => void (await journal.accept(one, simpleEvent('e1'))), fs);
+  expect(first).toEqual(['inbox.000001.jsonl']);
+  expect(await segments(workspace)).not.toContain('inbox.000001.jsonl');
   expect(await segments(`${backupFolder}/workspace`)).toEqual(await segments(workspace));
   const again = await restored(disk);
   expect(await again.pending(one)).toEqual([]);
@@ -215,7 +175,7 @@ describe('damage', () => {
     const { problems } = await backUp(disk);
     expect(problems).toEqual([expect.stringContaining(`${path} is damaged: `)]);
     const names = (await disk.list(`${backupFolder}/workspace/inbox`)) ?? [];
-    expect(names.toSorted()).toEqual(['inbox.000001.jsonl', 'old-inboxes.json']);
+    expect(names).toEqual(['inbox.000001.jsonl']);
   });
 
   test('of the questions is reported', async () => {

@@ -3,7 +3,6 @@
  * read like a conversation. If something does not fit, the owner has written meanwhile, and the files are copied again.
  * If the files have not changed since, they are damaged, and the copy stays as it is.
  */
-import { GoondanError } from '@goondan/types';
 import { eventIdOf } from '../../ports/ids.ts';
 import { keptTurns } from '../history/kept-history.ts';
 import type { InboxReader } from '../inbox/inbox-reader.ts';
@@ -185,14 +184,8 @@ async function readCopy(
     const isLate = turnId !== undefined && !(await wait(inbox, stored, [eventIdOf(turnId), ...taken]));
     return { ...(state.seq > seq && { leastEpoch: closedBy + 1 }), ...(isLate && { late: { turnId, log } }) };
   } catch (error) {
-    return damaged(describeError(error));
+    return damaged(reasonOf(error));
   }
-}
-
-/** Describes an error, with advice if the files are in another format: then nothing else says what to do. */
-function describeError(error: unknown): string {
-  const hasAdvice = GoondanError.is(error) && error.code === 'E_STORE_FORMAT';
-  return hasAdvice ? `${error.message}. ${error.suggestion}` : reasonOf(error);
 }
 
 /** Returns true if all these events wait in the copy of the inbox. **Errors** — `E_STORE_CORRUPT`. */

@@ -14,8 +14,8 @@ export function dropOpenTurn(
   turnId: string,
   at: number,
 ): Uint8Array {
-  const { formatVersion, agentName, instanceKey, createdAt } = metadata;
-  const head: SegmentHead = { formatVersion, agentName, instanceKey, createdAt };
+  const { agentName, instanceKey, createdAt } = metadata;
+  const head: SegmentHead = { agentName, instanceKey, createdAt };
   const end = current.read?.end ?? 0;
   const frame = { seq: state.seq + 1, durable: state.seq, at, commit: { drops: turnId } };
   // The first frame of a segment has a head. A crash may have left a segment without frames.

@@ -4,7 +4,7 @@
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
-import { FORMAT_VERSION as STORE_FORMAT } from '../records/metadata.ts';
+import { FORMAT_VERSION } from '../layout/store-format.ts';
 import { conversations, isConversation, isKept } from './backup-plan.ts';
 import { damagedBackup } from './backup-errors.ts';
 
@@ -36,7 +36,6 @@ export interface BackupManifest extends BackupHead {
 }
 
 const FORMAT = 'goondan-backup';
-const FORMAT_VERSION = 1;
 const LONGEST_PATH = 4096;
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -44,7 +43,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 export const LONGEST_MANIFEST = 512 * 1024 * 1024;
 
 export function encodeManifest({ folders, files, ...head }: BackupManifest): Uint8Array {
-  const first = { format: FORMAT, formatVersion: FORMAT_VERSION, storeFormat: STORE_FORMAT, ...head };
+  const first = { format: FORMAT, formatVersion: FORMAT_VERSION, ...head };
   const lines = [
     first,
     ...folders.map((folder) => ({ folder })),
@@ -55,15 +54,15 @@ export function encodeManifest({ folders, files, ...head }: BackupManifest): Uin
 }
 
 /**
- * Decodes and checks a manifest. `path`: its path, for errors. **Errors** — `E_BACKUP_FORMAT` when a newer version wrote
- * the backup, `E_BACKUP_DAMAGED`.
+ * Decodes and checks a manifest. `path`: its path, for errors. **Errors** — `E_BACKUP_FORMAT` when another version
+ * wrote the backup, `E_BACKUP_DAMAGED`.
  */
 export function decodeManifest(path: string, bytes: Uint8Array): BackupManifest {
   const text = new TextDecoder().decode(bytes);
   const [first = '', ...rest] = text.split('\n');
   const head = parseLine(first);
   if (head?.['format'] !== FORMAT) throw damagedBackup(path, 'is not the manifest of a backup.');
-  refuseNewer(path, head);
+  refuseOtherFormat(path, head);
   const last = rest.at(-2) ?? '';
   const end = parseLine(last);
   const body = text.slice(0, text.length - last.length - 1);
@@ -77,13 +76,12 @@ export function decodeManifest(path: string, bytes: Uint8Array): BackupManifest 
   return { version, swarm, conversations: count, startedAt, problems, folders, files };
 }
 
-function refuseNewer(path: string, { formatVersion, storeFormat, version }: JsonObject): void {
-  const isKnown = (value: JsonValue | undefined, known: number) => typeof value === 'number' && value <= known;
-  if (isKnown(formatVersion, FORMAT_VERSION) && isKnown(storeFormat, STORE_FORMAT)) return;
-  const found = `${JSON.stringify(formatVersion)} with conversations in format ${JSON.stringify(storeFormat)}`;
-  const known = `this version reads format ${FORMAT_VERSION} with conversations in format ${STORE_FORMAT}`;
+function refuseOtherFormat(path: string, { formatVersion, version }: JsonObject): void {
+  if (formatVersion === FORMAT_VERSION) return;
+  const known = `this version of Goondan reads format ${FORMAT_VERSION}`;
   const maker = typeof version === 'string' ? ` Goondan ${version} made it.` : '';
-  throw new GoondanError('E_BACKUP_FORMAT', `${path} is a backup in format ${found}; ${known}.${maker}`);
+  const message = `${path} is a backup in format ${JSON.stringify(formatVersion)}; ${known}.${maker}`;
+  throw new GoondanError('E_BACKUP_FORMAT', message);
 }
 
 function readEntries(path: string, lines: readonly string[]) {

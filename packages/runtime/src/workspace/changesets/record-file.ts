@@ -2,7 +2,7 @@
  * Reads and writes the records of changesets. A record is one sealed line and is replaced atomically, so a crash leaves
  * the old or the new record. A damaged record can only come from the disk; it is put aside and breaks no other one.
  */
-import { GoondanError, type JsonValue } from '@goondan/types';
+import { GoondanError } from '@goondan/types';
 import {
   type Check,
   count,
@@ -22,7 +22,6 @@ import { seal } from '../lines/seal-lines.ts';
 import type { ChangesetCommit, ChangesetRecord, RecordedEdit, ReplacedFiles } from './changeset-record.ts';
 import type { ChangesetStore } from './changeset-store.ts';
 
-const FORMAT_VERSION = 1;
 const ID = /^[0-9a-f]{8}$/;
 
 /** Reads a record, expired ones too. Returns `undefined` when there is none, or it is damaged. **Errors** — `E_STORE_READ`. */
@@ -38,8 +37,7 @@ export async function readRecord(store: ChangesetStore, id: string): Promise<Cha
       throw new ShapeError('belongs to another folder');
     return record;
   } catch (error) {
-    if (error instanceof OtherFormat) store.warn({ path, message: error.message });
-    else if (error instanceof ShapeError) await putAside(store, id, error.message);
+    if (error instanceof ShapeError) await putAside(store, id, error.message);
     else throw error;
     return undefined;
   }
@@ -70,7 +68,7 @@ export async function writeRecord(store: ChangesetStore, record: ChangesetRecord
 
 /** Writes the record into another folder than its own. */
 export async function writeRecordIn(store: ChangesetStore, folder: string, record: ChangesetRecord): Promise<void> {
-  const line = seal(JSON.stringify({ seq: 1, formatVersion: FORMAT_VERSION, record }));
+  const line = seal(JSON.stringify({ seq: 1, record }));
   await replaceFile(store.fs, recordIn(folder), new TextEncoder().encode(line));
 }
 
@@ -78,17 +76,11 @@ export function isExpired(record: ChangesetRecord, now: Date): boolean {
   return record.state === 'open' && Date.parse(record.expiresAt) <= now.getTime();
 }
 
-class OtherFormat extends Error {}
-
 function decodeRecord(bytes: Uint8Array): ChangesetRecord {
   const { lines, damage, torn } = readLines(bytes);
   const fields = lines[0]?.fields;
   if (fields === undefined || damage !== undefined || torn || lines.length > 1) {
     throw new ShapeError('has a wrong checksum');
-  }
-  const version: JsonValue | undefined = fields['formatVersion'];
-  if (version !== FORMAT_VERSION) {
-    throw new OtherFormat(`It has format ${JSON.stringify(version)}; this version of Goondan knows ${FORMAT_VERSION}.`);
   }
   return changesetRecord(fields['record']);
 }

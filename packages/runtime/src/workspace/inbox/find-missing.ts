@@ -19,9 +19,7 @@ export interface InstancesPlace extends StorePorts {
 export async function findMissing(place: InstancesPlace, names: Iterable<string>): Promise<LineName[]> {
   const found: LineName[] = [];
   for (const name of names) {
-    const { folder, inbox, migrationProblem } = pathsIn(`${place.instances}/${name}`);
-    // An older inbox of the instance still has its input. An instance of format 1 has never used the inbox log.
-    if ((await place.fs.stat(inbox)) || (await place.fs.stat(migrationProblem))) continue;
+    const folder = `${place.instances}/${name}`;
     try {
       const missing = await missingOf(place, folder);
       if (missing) found.push(missing);

@@ -5,8 +5,6 @@ import type { Fs } from '../../ports/fs.ts';
 import { InstanceSlots } from '../journal/instance-slots.ts';
 import { openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
-import { sealLines } from '../lines/seal-lines.ts';
-import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
@@ -170,79 +168,6 @@ describe('with a segment for each write, a number that a cancel mark has had is 
     expect(await accept('x', 'c')).toMatchObject({ duplicate: false, seq: 4 });
     const reader = (await openBoth(disk, 1)).inbox;
     expect((await reader.pendingEntries(at('x'))).map(({ event }) => event.id)).toEqual(['c']);
-  });
-});
-
-describe('an instance whose older inbox is imported', () => {
-  const old = (key: string, ...ids: string[]) => {
-    const events = ids.map((id, index) => ({ seq: index + 1, event: simpleEvent(id) }));
-    const lines = [{ seq: 0, ...at(key), handled: [] }, ...events];
-    return Buffer.from(sealLines(lines.map((line) => JSON.stringify(line))));
-  };
-
-  /** Makes a workspace in which the older inbox of `x` could not be imported, and repairs this file. */
-  async function makeOld() {
-    const disk = SimulatedDisk.empty();
-    const first = await openBoth(disk, 1);
-    await first.accept('x', 'a');
-    await first.run('x', 'a');
-    await first.inbox.close();
-    const path = `${workspace}/instances/coder~x/inbox.jsonl`;
-    await disk.createNew(path, Buffer.from('damaged\n{}\n'));
-    for (const name of (await disk.list(`${workspace}/inbox`)) ?? []) await disk.remove(`${workspace}/inbox/${name}`);
-    const second = await openBoth(disk, 2);
-    await second.inbox.open();
-    await second.inbox.close();
-    await disk.remove(path);
-    await disk.createNew(path, old('x', 'a', 'b'));
-    return disk;
-  }
-
-  test('is not forgotten by the compactions meanwhile', async () => {
-    const disk = await makeOld();
-    const reached = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
-    const fs: Fs = {
-      ...failingFs(disk, () => undefined),
-      openRoom: async (path) => {
-        if (path.includes('coder~x/')) {
-          reached.resolve();
-          await gate.promise;
-        }
-        return disk.openRoom(path);
-      },
-    };
-    const { inbox, accept, run } = await openBoth(fs, 3, { inboxCompactionBytes: 1 });
-    await inbox.open();
-    const next = accept('x', 'c');
-    await reached.promise;
-    const fill = async (from: number) => {
-      for (let index = from; index < from + 6; index += 1) {
-        await accept(`k${index}`, 'a');
-        await run(`k${index}`, 'a');
-      }
-    };
-    await fill(0);
-    gate.resolve();
-    expect(await next).toMatchObject({ duplicate: false, seq: 3 });
-    await fill(6);
-    const reader = (await openBoth(disk, 3)).inbox;
-    for (const each of [inbox, reader])
-      expect((await each.pendingEntries(at('x'))).map(({ event }) => event.id)).toEqual(['b', 'c']);
-  });
-
-  test('is forgotten later, like all others', async () => {
-    const disk = await makeOld();
-    const { inbox, accept, run } = await openBoth(disk, 3, { inboxCompactionBytes: 1 });
-    await inbox.open();
-    expect((await inbox.pendingEntries(at('x'))).map(({ event }) => event.id)).toEqual(['b']);
-    // The process that ran the turn has died, so nobody notes that the event is handled.
-    await runSimpleTurn((await openBoth(disk, 3)).agent, at('x'), 'b');
-    for (let index = 0; index < 6; index += 1) {
-      await accept('busy', `${index}`);
-      await run('busy', `${index}`);
-    }
-    expect((await inbox.open()).size).toBe(1);
   });
 });
 

@@ -10,7 +10,6 @@ import { simulatedLocation, simulatedMachine } from '../simulation/simulated-mac
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 
 const folder = '/state/workspaces/simulation/inbox';
-const instances = '/state/workspaces/simulation/instances';
 const path = `${folder}/inbox.000001.jsonl`;
 const at = (instanceKey: string) => ({ agentName: 'coder', instanceKey });
 const open = (fs: Fs, life = 1, limits: Partial<StoreLimits> = {}) =>
@@ -161,27 +160,6 @@ test('a damaged newest segment is synced before a new one begins', async () => {
   });
   await (await open(fs, 2)).openInbox();
   expect(opened[0]).toBe(path);
-});
-
-test('the key of an instance stays usable when its deletion could not be noted for older inboxes', async () => {
-  const disk = SimulatedDisk.empty();
-  await (await open(disk)).close();
-  await disk.makeFolder(`${instances}/coder~x`);
-  await disk.createNew(`${instances}/coder~x/inbox.jsonl`, Buffer.from('damaged\n{}\n'));
-  let fails = false;
-  const fs = watched(disk, (operation, file) => {
-    if (fails && operation !== 'read' && file.includes('old-inboxes')) throw systemError('ENOSPC');
-  });
-  const journal = await open(fs, 2);
-  await journal.openInbox();
-  expect(await rejectionOf(journal.accept(at('x'), simpleEvent('x1')))).toMatchObject({ code: 'E_STORE_CORRUPT' });
-  fails = true;
-  await rejectionOf(journal.delete(at('x'), { force: true }));
-  fails = false;
-  const accepting = [journal.accept(at('x'), simpleEvent('x1')), journal.accept(at('x'), simpleEvent('x2'))];
-  expect((await Promise.all(accepting)).map(({ duplicate }) => duplicate)).toEqual([false, false]);
-  await journal.close();
-  expect(await (await open(disk, 3)).pending(at('x'))).toHaveLength(2);
 });
 
 test('events of others are accepted while a deletion fails and the log is opened again', async () => {

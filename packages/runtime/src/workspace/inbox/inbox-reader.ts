@@ -4,16 +4,13 @@
  * are read again only when they were changed.
  */
 import type { AgentAddress } from '@goondan/types';
-import { instanceFolderName, type StoredInstance } from '../layout/instance-paths.ts';
-import { corruptStore } from '../lines/corrupt-store.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { SharedRun } from '../../ports/shared-run.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { missingAfter } from './find-missing.ts';
 import type { InboxEntry } from './inbox-line.ts';
 import type { InputProgress } from './input-progress.ts';
-import { InstanceInbox, lostLine } from './instance-inbox.ts';
-import type { OldInbox } from './old-inbox.ts';
-import { MISSING, readLeft, readOf } from './old-inboxes.ts';
+import { type InstanceInbox, lostLine } from './instance-inbox.ts';
 import { type InboxContents, type InboxDamage, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
 import { readSegment } from './read-segment.ts';
 import { reportDamage } from './report-damage.ts';
@@ -26,8 +23,6 @@ interface Known {
   readonly contents: InboxContents;
   readonly identity: string | undefined;
   readonly end: number;
-  /** The folders with an older inbox; `undefined` when any folder may have one. */
-  readonly left: ReadonlySet<string> | undefined;
 }
 
 export class InboxReader {
@@ -42,17 +37,13 @@ export class InboxReader {
   /** Returns the events that are not handled, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
   async pending(stored: StoredInstance, progress: InputProgress): Promise<readonly InboxEntry[]> {
     const { handled, taken, begun } = progress;
-    const { contents, left } = await this.#refresh.run();
+    const { contents } = await this.#refresh.run();
     const { lost, segments, inboxes } = contents;
     const report = (damage: InboxDamage) => reportDamage(stored, this.folder, contents, damage);
-    const found = inboxes.get(keyOf(stored.address));
-    if (lost && (found?.deletedAt ?? 0) <= lost.n) throw await report(lost);
-    const isListed = left?.has(instanceFolderName(stored.address.agentName, stored.address.instanceKey));
-    const old = isListed === false ? undefined : await readOf(stored);
-    if (!old && isListed && handled > 0) throw await corruptStore(stored, stored.paths.inbox, MISSING);
-    const missing = segments.length === 0 && !old ? missingAfter(progress) : undefined;
+    const inbox = inboxes.get(keyOf(stored.address));
+    if (lost && (inbox?.deletedAt ?? 0) <= lost.n) throw await report(lost);
+    const missing = segments.length === 0 ? missingAfter(progress) : undefined;
     if (missing !== undefined) throw await report(lostLine(missing));
-    const inbox = old ? withOld(stored, found, old) : found;
     if (begun > Math.max(handled, inbox?.written ?? 0)) throw await report(lostLine(begun));
     if (!inbox || (await isDeleted(stored, inbox))) return [];
     const damage = inbox.problem(progress);
@@ -89,15 +80,14 @@ export class InboxReader {
     const contents = await readInboxLog(fs, this.folder, false);
     const newest = contents.segments.at(-1);
     const identity = newest && (await fs.stat(newest.path))?.identity;
-    const left = await readLeft({ fs, folder: this.folder });
-    return { contents, identity, end: contents.current?.end ?? 0, left: left && new Set(left) };
+    return { contents, identity, end: contents.current?.end ?? 0 };
   }
 
   /** Reads the lines that were added. Returns `undefined` when the log has to be read again. */
-  async #readAdded({ contents, identity, end, left }: Known): Promise<Known | undefined> {
+  async #readAdded({ contents, identity, end }: Known): Promise<Known | undefined> {
     const { fs } = this.ports;
     const newest = contents.segments.at(-1);
-    if (!newest || !contents.current || left === undefined || end === 0) return undefined;
+    if (!newest || !contents.current || end === 0) return undefined;
     if (!(await isUnchanged(fs, this.folder, contents))) return undefined;
     if ((await fs.stat(newest.path))?.identity !== identity) return undefined;
     // No line is added to a damaged segment.
@@ -108,21 +98,8 @@ export class InboxReader {
     const read = readSegment(bytes.subarray(1), { offset: end, next: contents.n + 1 });
     if (read.damage !== undefined) return undefined;
     contents.add(newest, read);
-    return { contents, identity, left, end: read.lines.length > 0 ? read.end : end };
+    return { contents, identity, end: read.lines.length > 0 ? read.end : end };
   }
-}
-
-/** Adds the lines of an older inbox that was not imported yet. */
-function withOld(
-  { address }: StoredInstance,
-  found: InstanceInbox | undefined,
-  { before, lines }: OldInbox,
-): InstanceInbox {
-  const inbox = new InstanceInbox(address);
-  inbox.take(Math.max(before, found?.handled ?? 0));
-  for (const [seq, payload] of lines) inbox.add(seq, { payload, segment: 0, bytes: 0 });
-  for (const [seq, line] of found?.lines ?? []) inbox.add(seq, line);
-  return inbox;
 }
 
 /** A deletion that was interrupted has happened if the folder is gone. */

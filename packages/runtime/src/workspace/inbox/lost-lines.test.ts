@@ -6,7 +6,6 @@ import { InstanceSlots } from '../journal/instance-slots.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { defaultLimits } from '../limits.ts';
 import { replaceFile } from '../lines/replace-file.ts';
-import { sealLines } from '../lines/seal-lines.ts';
 import { gatedFs } from '../simulation/busy-workspace.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
@@ -79,23 +78,6 @@ test('a log that was removed stays reported if the process that noticed it was k
       expect(await rejectionOf(journal.pending(at(key)))).toMatchObject(lost);
       expect(await rejectionOf(journal.accept(at(key), simpleEvent('next')))).toMatchObject(lost);
     }
-  }
-});
-
-test('an instance with an older inbox misses nothing in a log that was removed', async () => {
-  const disk = await makeInterrupted();
-  await removeLog(disk);
-  const old = { x: ['x2', 'x3'], done: [] };
-  for (const [key, ids] of Object.entries(old)) {
-    const events = ids.map((id, index) => ({ seq: index + 2, event: simpleEvent(id) }));
-    const lines = [{ seq: 1, ...at(key), handled: [`${key}1`] }, ...events].map((line) => JSON.stringify(line));
-    await replaceFile(disk, `${workspace}/instances/coder~${key}/inbox.jsonl`, Buffer.from(sealLines(lines)));
-  }
-  const journal = await open(disk, 2);
-  for (const [key, ids] of Object.entries(old)) {
-    expect((await journal.pending(at(key))).map(({ id }) => id)).toEqual(ids);
-    const next = { duplicate: false, seq: ids.length + 2 };
-    expect(await journal.accept(at(key), simpleEvent('next'))).toMatchObject(next);
   }
 });
 

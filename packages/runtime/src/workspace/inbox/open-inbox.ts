@@ -21,8 +21,6 @@ import { fullInbox, isFull } from './inbox-room.ts';
 import { segmentPath } from './inbox-segments.ts';
 import { type InputProgress, NO_PROGRESS, readProgress } from './input-progress.ts';
 import { type InstanceInbox, lostLine } from './instance-inbox.ts';
-import type { OldInbox } from './old-inbox.ts';
-import type { OldInboxes } from './old-inboxes.ts';
 import { type InboxContents, type InboxDamage, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
 import { NO_SEGMENT, type OwnLogPlace, readOwnLog } from './read-own-log.ts';
 import { reportDamage } from './report-damage.ts';
@@ -51,7 +49,6 @@ export interface OpenInboxPlace extends InboxPlace, OwnLogPlace {
   readonly limits: StoreLimits;
   /** Returns true if the instance had a folder when the inbox was opened. */
   readonly mayHaveRun: (address: AgentAddress) => boolean;
-  readonly old: OldInboxes;
 }
 
 export class OpenInbox {
@@ -143,8 +140,7 @@ export class OpenInbox {
   /** Lists the pending events. `handled`: the handled input, if the caller knows it. */
   async pendingEntries(address: AgentAddress, handled?: HandledNumbers): Promise<readonly InboxEntry[]> {
     const inbox = this.contents.inboxes.get(keyOf(address));
-    const isQuiet = !this.contents.lost && !this.place.old.has(address);
-    if (isQuiet && (!inbox || inbox.isEmpty)) return [];
+    if (!this.contents.lost && (!inbox || inbox.isEmpty)) return [];
     return this.#hold(address, async ({ inbox: held, stored }) => {
       held.commit(handled ?? (await readHandledNumbers(stored)));
       return held.entries();
@@ -192,32 +188,12 @@ export class OpenInbox {
   /** Ends a deletion. `isDeleted`: if true, all input of the instance up to now is deleted. */
   async endDeletion(address: AgentAddress, isDeleted: boolean): Promise<void> {
     await this.#write(this.#inboxOf(address), isDeleted ? { deleted: true } : { kept: true });
-    if (!isDeleted) return;
-    this.#used.drop(keyOf(address));
-    await this.place.old.forget(address);
+    if (isDeleted) this.#used.drop(keyOf(address));
   }
 
   /** Removes the lines of deleted instances from the files. Never rejects. */
   eraseDeleted(): Promise<void> {
     return eraseDeleted(this.place, this.contents, this.log);
-  }
-
-  /** Adds the lines of an older inbox that are not in the log. Durable when the promise resolves. */
-  async importOld({ lines, before, ...address }: OldInbox, committed: HandledNumbers): Promise<void> {
-    const inbox = this.#inboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
-    // It is not forgotten meanwhile.
-    inbox.seenIn = Infinity;
-    // The numbers of an older inbox do not begin at 1.
-    inbox.take(before);
-    inbox.commit(committed);
-    await this.#settle(inbox);
-    const writes = lines.map(async ([seq, payload]) => {
-      if (seq <= inbox.handled || inbox.lines.has(seq)) return;
-      const line = { to: inbox.address, seq, payload, handled: inbox.handled || undefined };
-      await this.log.write(line, (written) => inbox.add(seq, { payload, ...written }));
-    });
-    await Promise.all(writes);
-    inbox.seenIn = this.#nextSegment;
   }
 
   /** True if a file is damaged. Damage of a file that was removed cannot be repaired. */
@@ -259,7 +235,6 @@ export class OpenInbox {
   async #use(address: AgentAddress): Promise<UsedInbox> {
     const key = keyOf(address);
     const stored = this.place.storedAt(address);
-    await this.place.old.importOne(this, address);
     const hasEvents = (this.contents.inboxes.get(key)?.events ?? 0) > 0;
     const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || hasEvents;
     const read = mayHaveRun ? await readHandled(stored) : { ...NO_PROGRESS, ids: [] };

@@ -1,16 +1,12 @@
-/** A loss of power after a kill, or in the middle of an import, does not separate input from its instance. */
+/** A loss of power after a kill does not separate input from its instance. */
 import { expect, test } from 'bun:test';
-import { samples } from '../../../../../test/samples.ts';
 import { openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
-import { replaceFile } from '../lines/replace-file.ts';
-import { sealLines } from '../lines/seal-lines.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 
-const instances = '/state/workspaces/simulation/instances';
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const open = (disk: SimulatedDisk, life: number, limits: Partial<StoreLimits> = {}) =>
   openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
@@ -23,36 +19,6 @@ async function momentsOf(disk: SimulatedDisk, action: () => Promise<unknown>): P
   disk.afterOperation = undefined;
   return moments;
 }
-
-test('the input of an older inbox is durable in the log before the older file is removed', async () => {
-  const disk = SimulatedDisk.empty();
-  await (await open(disk, 1)).close();
-  await disk.makeFolder(`${instances}/coder~default`);
-  const lines = [
-    { seq: 4, ...coder, handled: ['z'] },
-    { seq: 5, event: simpleEvent('a') },
-    { seq: 6, event: simpleEvent('b') },
-  ].map((line) => JSON.stringify(line));
-  await replaceFile(disk, `${instances}/coder~default/inbox.jsonl`, Buffer.from(sealLines(lines)));
-  await disk.syncFolder(instances);
-  const owner = await open(disk, 2);
-  // A file that is removed too early is removed before a slow write is durable.
-  disk.syncTicks = () => 50;
-  const moments = await momentsOf(disk, () => owner.openInbox());
-  disk.syncTicks = () => 0;
-  expect(moments.length).toBeGreaterThan(5);
-  for (const [index, moment] of moments.entries()) {
-    for (let seed = 0; seed < samples(25); seed += 1) {
-      const next = await open(moment.crash('power', seededRandom(index, seed)), 3);
-      await next.openInbox();
-      const found = await next.pendingEntries(coder);
-      expect(found.map(({ seq, event: { id } }) => [seq, id])).toEqual([
-        [5, 'a'],
-        [6, 'b'],
-      ]);
-    }
-  }
-});
 
 test('a deletion that a kill interrupted is ended only for a rename that survives a loss of power', async () => {
   const disk = SimulatedDisk.empty();

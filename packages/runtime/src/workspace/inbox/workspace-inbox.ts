@@ -20,7 +20,6 @@ import { findMissing } from './find-missing.ts';
 import type { InboxEntry } from './inbox-line.ts';
 import { InboxReader } from './inbox-reader.ts';
 import { readProgress } from './input-progress.ts';
-import { OldInboxes, readLeft } from './old-inboxes.ts';
 import { type Accepted, OpenInbox } from './open-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
 
@@ -153,26 +152,17 @@ export class WorkspaceInbox {
 
   async #openAgain(): Promise<OpenInbox> {
     await this.#open?.close();
-    const { fs, workspace, fence, storedAt } = this.place;
+    const { fs, workspace, fence } = this.place;
     const folder = inboxFolder(workspace);
     const instances = instancesFolder(workspace);
     fence?.();
     await fs.makeFolder(folder);
     await fs.syncFolder(workspace);
     const names = new Set(((await fs.list(instances)) ?? []).filter((name) => !isAside(name)));
-    const left = new Set(await readLeft({ fs, folder }));
-    const old = new OldInboxes({ ...this.place, folder, instances }, left);
     const mayHaveRun = ({ agentName, instanceKey }: AgentAddress) =>
       names.has(instanceFolderName(agentName, instanceKey));
     const findAll = () => findMissing({ ...this.place, instances }, names);
-    const inbox = await OpenInbox.open({ ...this.place, folder, storedAt, mayHaveRun, old, findMissing: findAll });
-    try {
-      await old.importAll(inbox, names);
-    } catch (error) {
-      await inbox.close();
-      throw error;
-    }
-    this.#open = inbox;
-    return inbox;
+    this.#open = await OpenInbox.open({ ...this.place, folder, mayHaveRun, findMissing: findAll });
+    return this.#open;
   }
 }

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import { together } from '../lines/together.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
-import { firstCheckpoint, FORMAT_VERSION, type InstanceMetadata } from '../records/metadata.ts';
+import { firstCheckpoint, type InstanceMetadata } from '../records/metadata.ts';
 import { InstanceLog } from './instance-log.ts';
 
 /** Creates the instance. The folder of the instance must exist, without a log. */
@@ -20,16 +20,13 @@ export async function createInstance(
   const { fs, paths, address, clock } = stored;
   const { agentName, instanceKey } = address;
   const createdAt = clock.now().toISOString();
-  const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
-  // An older version kept other files in the folder before there was a log.
-  const hasFolder = (await fs.stat(paths.messages)) !== undefined;
-  const folder = hasFolder ? paths.messages : nextOf(paths.messages);
+  const head = { agentName, instanceKey, createdAt };
+  const folder = nextOf(paths.messages);
   await fs.makeFolder(folder);
-  const draft = hasFolder ? nextOf(paths.events) : folder + paths.events.slice(paths.messages.length);
+  const draft = folder + paths.events.slice(paths.messages.length);
   const log = await InstanceLog.create(stored, pace, head, draft, async () => {
-    if (hasFolder) await fs.rename(draft, paths.events);
     await fs.syncFolder(folder);
-    if (!hasFolder) await fs.rename(folder, paths.messages);
+    await fs.rename(folder, paths.messages);
     await together([paths.folder, dirname(paths.folder)].map((each) => fs.syncFolder(each)));
   });
   return { metadata: { ...head, checkpoint: firstCheckpoint(log.place.offset, createdAt) }, log };

@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test';
 import { GoondanError, type Message } from '@goondan/types';
 import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
-import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits } from '../limits.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
@@ -17,8 +16,6 @@ const coder = { agentName: 'coder', instanceKey: 'default' };
 const other = { agentName: 'coder', instanceKey: 'other' };
 const instances = '/state/workspaces/simulation/instances';
 const folder = `${instances}/coder~default`;
-/** The files that a migration has kept. */
-const kept = '/state/format-1/workspaces/simulation/instances';
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
 const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
@@ -34,7 +31,7 @@ async function talk(disk: SimulatedDisk): Promise<void> {
   await orchestrator.close();
 }
 
-test('erases the traces, runtime events and kept files of the instance, also after an interrupted deletion', async () => {
+test('erases the traces and runtime events of the instance, also after an interrupted deletion', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const agent = await open(disk);
@@ -51,14 +48,8 @@ test('erases the traces, runtime events and kept files of the instance, also aft
       .toString()
       .match(/event of \w+/g)
       ?.join(),
-    kept: ((await from.list(kept)) ?? []).toSorted(),
   });
-  for (const name of ['coder~default', 'coder~other']) await makeFolders(disk, '/state', `${kept}/${name}`);
-  const both = {
-    turns: ['turn-default', 'turn-other'],
-    events: 'event of default,event of other',
-    kept: ['coder~default', 'coder~other'],
-  };
+  const both = { turns: ['turn-default', 'turn-other'], events: 'event of default,event of other' };
   expect(await read(disk)).toEqual(both);
 
   const journal = await open(disk, 2);
@@ -66,7 +57,7 @@ test('erases the traces, runtime events and kept files of the instance, also aft
   disk.afterOperation = () => moments.push(disk.copy());
   await journal.delete(coder);
   disk.afterOperation = undefined;
-  const one = { turns: ['turn-other'], events: 'event of other', kept: ['coder~other'] };
+  const one = { turns: ['turn-other'], events: 'event of other' };
   expect(await read(disk)).toEqual(one);
   for (const moment of moments) {
     const next = await open(moment, 3);

@@ -15,10 +15,7 @@ import { newUuid } from '../../ports/ids.ts';
 /** The parts of the name of a folder that was put aside: instance, time of the deletion, and an id. */
 const asidePattern = /^\.deleted-([a-z0-9_-]+~[a-z0-9_-]+)~(\d+)~/;
 
-/**
- * Returns the name of the deleted instance's folder, and the time of its deletion. Returns `undefined` for a draft, and
- * for a folder that version 0.1 put aside.
- */
+/** Returns the name of the deleted instance's folder, and the time of its deletion; `undefined` for a draft. */
 export function deletionOf(aside: string): { readonly instance: string; readonly deletedAt: Date } | undefined {
   const [, instance, time] = asidePattern.exec(aside) ?? [];
   return instance === undefined ? undefined : { instance, deletedAt: new Date(Number(time)) };

@@ -106,7 +106,7 @@ test.each([
   ['is empty', (path: string) => truncateSync(path, 0)],
   ['has only zeros', (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size))],
   ['has a damaged first frame', (path: string) => flipIn(path)],
-  ['is missing beside files of an older version', (path: string) => leaveOnlyBase(path)],
+  ['is missing beside a base', (path: string) => leaveOnlyBase(path)],
   ['was cut in its first frame', (path: string) => truncateSync(path, 20)],
   ['was cut after its first frame', (path: string) => truncateSync(path, readFileSync(path).indexOf(10) + 1)],
   ['was closed, and its checkpoint is missing', (path: string) => truncateSync(path, closeAt(path))],
@@ -131,20 +131,7 @@ function flipIn(path: string): void {
 function leaveOnlyBase(path: string): void {
   rmSync(path);
   writeFileSync(join(dirname(path), 'base.jsonl'), 'a message\n');
-  writeFileSync(join(dirname(path), 'runtime-events.jsonl'), '');
 }
-
-test('a conversation whose folder has only files of an older version is new', async () => {
-  const { journal, folder } = await open();
-  mkdirSync(join(folder, 'messages'), { recursive: true });
-  writeFileSync(join(folder, 'messages/runtime-events.jsonl'), '{}\n');
-  // A process that was killed while it created the log left its draft.
-  writeFileSync(join(folder, 'messages/events.jsonl.next'), 'draft');
-  await runSimpleTurn(journal, coder, 'a');
-  expect((await journal.read(coder)).messages).toHaveLength(2);
-  await journal.close();
-  expect(readdirSync(join(folder, 'messages')).toSorted()).toEqual(['events.jsonl', 'runtime-events.jsonl']);
-});
 
 test('the draft of a log that a kill left is written anew', async () => {
   const { journal, folder } = await open();

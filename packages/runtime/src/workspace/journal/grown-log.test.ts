@@ -42,8 +42,10 @@ test('commits without a turn also lead to checkpoints and new files of the log',
   await commitStates(journal, 8);
   await journal.archive(coder)[Symbol.asyncIterator]().next();
   expect(readdirSync(join(folder, 'messages'))).toContain('events.000001.jsonl');
-  const path = join(folder, 'metadata.json');
-  expect(decodeMetadata(path, readFileSync(path))?.checkpoint).toMatchObject({ segment: 2, messages: 0 });
+  expect(decodeMetadata(readFileSync(join(folder, 'metadata.json')))?.checkpoint).toMatchObject({
+    segment: 2,
+    messages: 0,
+  });
   await journal.close();
 });
 

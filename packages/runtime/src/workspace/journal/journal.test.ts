@@ -298,19 +298,6 @@ test('the oldest dead letter above the limit is dropped, with a warning', async 
   expect(warnings.length).toBe(1);
 });
 
-test('state of a newer format is rejected with E_STORE_FORMAT and not changed', async () => {
-  const { journal, root, folder } = await open();
-  await runSimpleTurn(journal, coder, 'a');
-  await journal.close();
-  const path = join(folder, 'metadata.json');
-  const newer = JSON.stringify({ ...linesOf(path)[0], formatVersion: 3 });
-  writeFileSync(path, newer);
-  const { journal: again } = await open({ root });
-  expect(await rejectionOf(again.open(coder, 'turn-b'))).toMatchObject({ code: 'E_STORE_FORMAT' });
-  expect(await rejectionOf(again.read(coder))).toMatchObject({ code: 'E_STORE_FORMAT' });
-  expect(readFileSync(path, 'utf8')).toBe(newer);
-});
-
 test('a folder of another instance is rejected with E_STORE_INSTANCE', async () => {
   const { journal, root, folder } = await open();
   await runSimpleTurn(journal, coder, 'a');

@@ -6,7 +6,6 @@
  * process writes its own instance. The first `open` of a conversation takes the lock of the instance and keeps it until
  * `close`. Accepting and reading take no lock.
  */
-import { basename } from 'node:path';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import { type ArchivedTurn, openArchivedTurn, type OpenArchivedTurn } from '../archive/read-archive.ts';
@@ -19,7 +18,6 @@ import { keyOf } from '../inbox/read-inbox-log.ts';
 import { WorkspaceInbox } from '../inbox/workspace-inbox.ts';
 import {
   indexPath,
-  instanceFolderName,
   instancesFolder,
   type JournalLocation,
   type StoredInstance,
@@ -36,8 +34,7 @@ import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import type { TurnLine } from '../traces/trace-writer.ts';
 import { keepDeletedSpending } from './deleted-spending.ts';
-import { deletionOf, putAside, removeAside, sweepAside } from './delete-instance.ts';
-import { eraseKept } from './erase-kept.ts';
+import { putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { addInputDamage, type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasUnfinished } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
@@ -182,8 +179,6 @@ export async function openJournal(
   const eraseNow = async (aside: string) => {
     await keepDeletedSpending(ports, workspace, aside);
     await logs.erase(aside);
-    const { instance: name } = deletionOf(basename(aside)) ?? {};
-    if (name !== undefined) await eraseKept(ports, location, name);
   };
   let lastErasure: Promise<unknown> = Promise.resolve();
   /** Erases after all others: each of them reads and replaces the file with the usage of deleted instances. */
@@ -294,7 +289,6 @@ export async function openJournal(
         return inbox.alone(instance, async (open) => {
           const lost = await count();
           await ending();
-          await eraseKept(ports, location, instanceFolderName(instance.agentName, instance.instanceKey));
           await open.endDeletion(instance, true);
           await open.eraseDeleted();
           return lost;

@@ -1,12 +1,9 @@
-import { type AgentAddress, GoondanError } from '@goondan/types';
-import { readHead } from '../inbox/old-inbox.ts';
+import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readSettled } from '../lines/read-settled.ts';
-import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { InstanceIndex } from '../records/instance-index.ts';
-import { addressIn } from '../records/metadata.ts';
 import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 
 /**
@@ -28,7 +25,7 @@ export async function listInstances(
       continue;
     }
     try {
-      const address = (await readAddress(place, name)) ?? (await addressOfName(place, name));
+      const address = (await readAddress(place)) ?? (await addressOfName(place, name));
       if (address) found.push(address);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -38,34 +35,17 @@ export async function listInstances(
   return found;
 }
 
-/**
- * Reads the address of an instance from its files. An instance that has only input has no metadata yet. An instance
- * with damaged files, or with those of another version, is listed too.
- */
-async function readAddress(place: Place, name: string): Promise<AgentAddress | undefined> {
-  const whose = (await readWhole(place, name)) ?? (await readInboxHead(place));
-  return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };
-}
-
-type Place = Parameters<typeof readMetadata>[0];
-
-async function readWhole(place: Place, name: string): Promise<AgentAddress | undefined> {
+/** Reads the address of an instance from its files. Returns `undefined` when they are damaged, or do not exist yet. */
+async function readAddress(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
   try {
-    return await readSettled(place, async (settled) => {
+    const found = await readSettled(place, async (settled) => {
       return (await readMetadata(settled)) ?? (await readFirstMetadata(settled))?.metadata;
     });
+    return found && { agentName: found.agentName, instanceKey: found.instanceKey };
   } catch (error) {
     if (isCorrupt(error)) return undefined;
-    if (!GoondanError.is(error) || error.code !== 'E_STORE_FORMAT') throw error;
-    const found = addressIn((await place.fs.read(place.paths.metadata)) ?? new Uint8Array());
-    if (found && instanceFolderName(found.agentName, found.instanceKey) === name) return found;
     throw error;
   }
-}
-
-async function readInboxHead({ fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>): Promise<AgentAddress | undefined> {
-  const [head] = readLines((await fs.read(paths.inbox)) ?? new Uint8Array()).lines;
-  return head && readHead(head);
 }
 
 /**
@@ -73,10 +53,10 @@ async function readInboxHead({ fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>
  * folder without files, which belongs to no instance yet.
  */
 async function addressOfName(
-  { fs, paths: { metadata, inbox, messages } }: Pick<StoredInstance, 'fs' | 'paths'>,
+  { fs, paths: { metadata, messages } }: Pick<StoredInstance, 'fs' | 'paths'>,
   name: string,
 ): Promise<AgentAddress | undefined> {
-  const stats = await Promise.all([metadata, inbox, messages].map((path) => fs.stat(path)));
+  const stats = await Promise.all([metadata, messages].map((path) => fs.stat(path)));
   if (stats.every((stat) => stat === undefined)) return undefined;
   const [agentName = '', instanceKey = ''] = name.split('~');
   return instanceFolderName(agentName, instanceKey) === name ? { agentName, instanceKey } : undefined;

@@ -33,7 +33,7 @@ export interface LoadedInstance {
 /**
  * Loads an instance, and creates it if it does not exist. Its folder must exist and be locked.
  *
- * **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`, `E_STORE_FORMAT`; those of the disk.
+ * **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`; those of the disk.
  */
 export async function loadInstance(stored: StoredInstance, pace: DiskPace): Promise<LoadedInstance> {
   const found = await readLog(stored);
@@ -74,8 +74,8 @@ async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog)
 }
 
 function openLog(stored: StoredInstance, pace: DiskPace, { metadata, state, current }: ReadLog): Promise<InstanceLog> {
-  const { formatVersion, agentName, instanceKey, createdAt } = metadata;
-  const head = { formatVersion, agentName, instanceKey, createdAt };
+  const { agentName, instanceKey, createdAt } = metadata;
+  const head = { agentName, instanceKey, createdAt };
   const { number: segment } = current.segment;
   const { end: offset = 0, durableEnd = 0 } = current.read ?? {};
   return InstanceLog.open(stored, pace, head, { segment, offset, durableEnd, seq: state.seq });

@@ -34,7 +34,7 @@ export async function readCommitted(stored: StoredInstance): Promise<Conversatio
   return { version, stateVersion, messages, extensionState };
 }
 
-/** Reads the intact files. **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`. */
+/** Reads the intact files. **Errors** — `E_STORE_READ`, `E_STORE_INSTANCE`. */
 export async function readIntact(stored: StoredInstance): Promise<IntactConversation> {
   try {
     return await readSettled(stored, async (settled) => {

@@ -19,7 +19,7 @@ export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
  * of the complete history, if it was read and is intact. `problems`: one text for each damaged part, with an error code
  * and the effect.
  *
- * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
+ * **Errors** — `E_STORE_READ`, `E_STORE_INSTANCE`.
  */
 export async function salvageConversation(source: SalvageSource, instance: AgentAddress, withHistory: boolean) {
   const before = withHistory ? await readWholeHistory(source, instance) : {};

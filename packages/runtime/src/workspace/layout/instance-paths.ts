@@ -139,10 +139,6 @@ export function pathsIn(folder: string) {
   return {
     folder,
     metadata: `${folder}/metadata.json`,
-    /** The reason why the migration left an instance in format 1, as text. */
-    migrationProblem: `${folder}/migration-problem.txt`,
-    /** The inbox of older versions, which is brought into the inbox log. */
-    inbox: `${folder}/inbox.jsonl`,
     lock: `${folder}/lock`,
     scratch: `${folder}/scratch`,
     messages,
@@ -150,8 +146,6 @@ export function pathsIn(folder: string) {
     /** The current segment of the log. */
     events: `${messages}/events.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
-    /** The folder of traces that version 0.1 wrote. */
-    traces: `${folder}/traces`,
     extensions,
     extension: (name: string) => `${extensions}/${pathSegment(name)}.json`,
   };

@@ -17,8 +17,6 @@ import type { FileMark, ForkOrigin, StoredResult } from './metadata.ts';
 export interface Frame {
   /** The number of the first record. All records and commits of an instance share one sequence of numbers. */
   readonly seq: number;
-  /** The numbers before `seq` that nothing has: those of records that format 1 did not keep. */
-  readonly skipped?: number;
   /** Everything up to this number was durable when the frame was written. */
   readonly durable: number;
   /** The turn of the records. Absent for a commit that is not part of a turn; its line has `null`. */
@@ -43,7 +41,6 @@ export interface TurnNode {
 }
 
 export interface SegmentHead {
-  readonly formatVersion: number;
   readonly agentName: string;
   readonly instanceKey: string;
   readonly createdAt: string;
@@ -123,8 +120,8 @@ export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly str
 
 /** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
 export function frameLine(frame: Omit<Frame, 'records'>, records: readonly string[] = []): string {
-  const { seq, skipped, durable, turn = null, input, node, at, head } = frame;
-  const numbers = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}`;
+  const { seq, durable, turn = null, input, node, at, head } = frame;
+  const numbers = `"seq":${seq},"durable":${durable}`;
   const start = `${numbers}${field('turn', turn)}${field('input', input)}${field('node', node)},"at":${at}`;
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
   const body = `${start}${field('head', head)}${list}${field('commit', frame.commit)}}`;

@@ -12,8 +12,6 @@ export interface LoggedRecord {
   readonly record: TurnRecord;
   /** The original event of a message that was copied by a fork. */
   readonly origin?: EventOrigin;
-  /** True for an event that does not count, of a turn of format 1, whose other records were not kept. */
-  readonly isVoid?: true;
 }
 
 /** Gives records their numbers, from `seq` on. */
@@ -40,7 +38,6 @@ export interface StoredMessageRecord {
   readonly event: StoredMessageEvent;
   readonly took?: StoredTaken;
   readonly origin?: EventOrigin;
-  readonly void?: true;
 }
 
 /** A taken input as JSON. */
@@ -49,11 +46,8 @@ export type StoredTaken = Omit<TakenInput, 'event'> & { readonly event: Stored<A
 /** A record as JSON. Only message records contain a date. */
 export type StoredRecord = StoredMessageRecord | Exclude<TurnRecord, MessageRecord>;
 
-/** Makes the JSON text of a record. `more`: fields of a record that was copied by a fork, or from format 1. */
-export function encodeRecord(
-  record: TurnRecord,
-  more: Pick<StoredMessageRecord, 'at' | 'origin' | 'void'> = {},
-): string {
+/** Makes the JSON text of a record. `more`: fields of a record that was copied by a fork. */
+export function encodeRecord(record: TurnRecord, more: Pick<StoredMessageRecord, 'at' | 'origin'> = {}): string {
   if (record.type !== 'message') return JSON.stringify(record);
   const { type, event, author, stepId: step, took } = record;
   const head = JSON.stringify({ type, step, author, took, ...more });
@@ -70,7 +64,7 @@ export function encodeEvent(event: MessageEvent): string {
 /** Reads a record. `seq`: its number. `at`: the time of its frame. */
 export function readRecord(stored: StoredRecord, seq: number, at: number): LoggedRecord {
   if (stored.type !== 'message') return { seq, at, record: stored };
-  const { author, event, step, took, origin, void: isVoid } = stored;
+  const { author, event, step, took, origin } = stored;
   const record = {
     type: 'message',
     event: reviveEvent(event),
@@ -78,5 +72,5 @@ export function readRecord(stored: StoredRecord, seq: number, at: number): Logge
     ...(step === undefined ? {} : { stepId: step }),
     ...(took && { took: { ...took, event: { ...took.event, createdAt: new Date(took.event.createdAt) } } }),
   } as const;
-  return { seq, at: stored.at ?? at, record, ...(origin && { origin }), ...(isVoid && { isVoid }) };
+  return { seq, at: stored.at ?? at, record, ...(origin && { origin }) };
 }

@@ -3,7 +3,7 @@
  * The frames after that place are the rest of the state. The file is derived from the log, and written between turns. An
  * instance that was never closed may have no `metadata.json`: then its state is that of its whole log.
  */
-import { type AgentAddress, GoondanError, type JsonObject, type JsonValue, type TurnResult } from '@goondan/types';
+import { type AgentAddress, GoondanError, type TurnResult } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { readLines } from '../lines/read-lines.ts';
@@ -11,12 +11,7 @@ import { seal } from '../lines/seal-lines.ts';
 import type { StoredMessage } from '../../messages/message-text.ts';
 import type { Spending } from '../../usage/spending.ts';
 
-export const FORMAT_VERSION = 2;
-
-const OLD_FORMAT = 'Stop the swarm of the older version, then start the swarm again: its conversations are migrated.';
-
 export interface InstanceMetadata {
-  readonly formatVersion: number;
   readonly agentName: string;
   readonly instanceKey: string;
   readonly createdAt: string;
@@ -110,42 +105,14 @@ export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
   return Buffer.from(seal(JSON.stringify({ seq: metadata.checkpoint.version, ...metadata })));
 }
 
-/**
- * Reads the metadata from the bytes of the file. Returns `undefined` when the bytes are damaged.
- *
- * **Errors** — `E_STORE_FORMAT` when another version wrote the format.
- */
-export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadata | undefined {
+/** Reads the metadata from the bytes of the file. Returns `undefined` when the bytes are damaged. */
+export function decodeMetadata(bytes: Uint8Array): InstanceMetadata | undefined {
   const { lines, damage, torn } = readLines(bytes);
-  const isWhole = !damage && !torn && lines.length === 1;
-  // Another version may seal lines differently, so the version is read even from bytes whose checksum does not match.
-  const fields = isWhole && lines[0] ? lines[0].fields : parseLoosely(bytes);
-  const formatVersion = fields?.['formatVersion'];
-  if (typeof formatVersion === 'number' && formatVersion !== FORMAT_VERSION) {
-    const known = `this version reads and writes format ${FORMAT_VERSION}`;
-    const suggestion = formatVersion < FORMAT_VERSION ? OLD_FORMAT : undefined;
-    const message = `${path} is in format ${formatVersion}; ${known}`;
-    throw new GoondanError('E_STORE_FORMAT', message, suggestion === undefined ? {} : { suggestion });
-  }
-  if (!isWhole || !fields) return undefined;
-  const { seq: _, ...metadata } = fields;
-  // Safe: the checksum was verified, and encodeMetadata wrote it in this version's format.
+  const [line] = lines;
+  if (damage !== undefined || torn || !line || lines.length > 1) return undefined;
+  const { seq: _, ...metadata } = line.fields;
+  // Safe: the checksum was verified, and encodeMetadata wrote the line.
   return metadata as unknown as InstanceMetadata;
-}
-
-/** Reads the address from the metadata of any version, without a check. Returns `undefined` when there is none. */
-export function addressIn(bytes: Uint8Array): AgentAddress | undefined {
-  const { agentName, instanceKey } = parseLoosely(bytes) ?? {};
-  return typeof agentName === 'string' && typeof instanceKey === 'string' ? { agentName, instanceKey } : undefined;
-}
-
-function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
-  try {
-    const parsed = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;
-    return parsed && typeof parsed === 'object' && !Array.isArray(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Throws if the folder belongs to another instance. **Errors** — `E_STORE_INSTANCE`. */

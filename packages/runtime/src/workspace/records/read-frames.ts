@@ -47,7 +47,7 @@ export function readFrames(bytes: Uint8Array, offset = 0, next?: number): ReadFr
     const stop = bytes.indexOf(NEWLINE, start);
     const frame = stop === -1 || bytes[start] === 0 ? undefined : decodeFrame(bytes.subarray(start, stop));
     if (!frame) return { ...found(), ...judgeEnd(bytes, start, offset, expected) };
-    if (expected !== undefined && frame.seq - (frame.skipped ?? 0) !== expected) {
+    if (expected !== undefined && frame.seq !== expected) {
       const damage = `the frame at byte ${offset + start} has number ${frame.seq}, not ${expected}`;
       return { ...found(), torn: false, hasRoom: true, damage };
     }

@@ -33,7 +33,6 @@ test('a damaged first frame is not taken for a mere head, if a base shows that t
   const journal = await open(disk, 2);
   const problem = { code: 'E_STORE_CORRUPT', message: expect.stringContaining('events.jsonl is damaged') };
   expect(await rejectionOf(journal.read(coder))).toMatchObject(problem);
-  // The first frame of a migrated log has a part of the conversation, so its fork would lack it.
   expect(await rejectionOf(journal.fork(coder, { as: 'copy' }))).toMatchObject(problem);
 });
 

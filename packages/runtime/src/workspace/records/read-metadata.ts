@@ -1,25 +1,14 @@
-import { GoondanError } from '@goondan/types';
-import { unlessThrows } from '../../ports/unless-throws.ts';
-import type { Fs } from '../../ports/fs.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
 import { decodeFrame } from './frame.ts';
 import { readFrames } from './read-frames.ts';
-import {
-  decodeMetadata,
-  firstCheckpoint,
-  FORMAT_VERSION,
-  type InstanceMetadata,
-  refuseOtherInstance,
-} from './metadata.ts';
-import { readMigrationProblem } from './migration-problem.ts';
+import { decodeMetadata, firstCheckpoint, type InstanceMetadata, refuseOtherInstance } from './metadata.ts';
 
 const NEWLINE = 0x0a;
 
 /**
- * Reads `metadata.json`. Returns `undefined` when the file does not exist. **Errors** — `E_STORE_CORRUPT`,
- * `E_STORE_FORMAT`, `E_STORE_READ`.
+ * Reads `metadata.json`. Returns `undefined` when the file does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`.
  */
 export async function readMetadata(
   stored: Omit<StoredInstance, 'address' | 'limits'>,
@@ -27,28 +16,10 @@ export async function readMetadata(
   const { metadata: path } = stored.paths;
   const bytes = await stored.fs.read(path);
   if (!bytes) return undefined;
-  const metadata = await decode(stored, bytes);
+  const metadata = decodeMetadata(bytes);
   if (!metadata) throw await corruptStore(stored, path, 'its checksum does not match');
   return metadata;
 }
-
-/** Decodes the metadata. If the instance was not migrated, because it is damaged, the error names the damaged file. */
-async function decode(
-  { fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>,
-  bytes: Uint8Array,
-): Promise<InstanceMetadata | undefined> {
-  try {
-    return decodeMetadata(paths.metadata, bytes);
-  } catch (cause) {
-    const problem = await readMigrationProblem(fs, paths);
-    if (problem === undefined) throw cause;
-    const message = `${paths.folder} stays in format 1: ${problem}`;
-    throw new GoondanError('E_STORE_FORMAT', message, { suggestion: RESTORE_OLD, cause });
-  }
-}
-
-const RESTORE_OLD =
-  'Restore the damaged file from a backup, then start the swarm again: the start migrates this conversation.';
 
 /**
  * Reads the epoch of the last owner that closed the instance with a checkpoint. Returns 0 when the metadata cannot be
@@ -56,7 +27,7 @@ const RESTORE_OLD =
  */
 export async function readClosedBy(stored: Omit<StoredInstance, 'address' | 'limits'>): Promise<number> {
   const bytes = await stored.fs.read(stored.paths.metadata).catch(() => undefined);
-  return (bytes && unlessThrows(() => decodeMetadata(stored.paths.metadata, bytes)))?.checkpoint.closedBy ?? 0;
+  return (bytes && decodeMetadata(bytes))?.checkpoint.closedBy ?? 0;
 }
 
 export interface FoundMetadata {
@@ -86,7 +57,7 @@ export async function readOwnMetadata(stored: StoredInstance): Promise<FoundMeta
  * Reads the metadata of an instance without a checkpoint from the first frame of its log. Returns `undefined` when the
  * instance does not exist.
  *
- * **Errors** — `E_STORE_CORRUPT` when there was a checkpoint, because the log was closed, was migrated or has older
+ * **Errors** — `E_STORE_CORRUPT` when there was a checkpoint, because the log was closed or has older
  * segments, and when the first frame is damaged.
  */
 export async function readFirstMetadata(stored: UnknownInstance): Promise<FoundMetadata | undefined> {
@@ -122,7 +93,7 @@ async function withoutHead(stored: StoredInstance, { problem, second }: Headless
   if (!second) throw await corruptStore(stored, paths.events, problem);
   const { agentName, instanceKey } = address;
   const createdAt = new Date(second.at).toISOString();
-  const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
+  const head = { agentName, instanceKey, createdAt };
   return {
     metadata: { ...head, checkpoint: firstCheckpoint(second.offset, createdAt) },
     hasCheckpoint: false,
@@ -140,19 +111,15 @@ async function findSign(
 ): Promise<InstanceMetadata | HeadlessLog | string | undefined> {
   for (const path of [...older, paths.historyStart]) if ((await fs.stat(path)) !== undefined) return path;
   const bytes = await fs.read(paths.events);
-  // A base is written only after durable frames.
-  const hasBase = async () => ((await fs.stat(paths.base))?.size ?? 0) > 0;
-  if (!bytes) {
-    if (await hasBase()) return paths.base;
-    return (await isLogLost(fs, paths.messages)) ? paths.messages : undefined;
-  }
+  if (!bytes) return (await fs.stat(paths.messages)) ? paths.messages : undefined;
   const { frames, damage = 'its first frame is missing', isClosed } = readFrames(bytes);
   const [first] = frames;
   if (!first) {
-    const second = isClosed || (await hasBase()) ? undefined : findSecond(bytes);
+    // A base is written only after durable frames.
+    const hasBase = ((await fs.stat(paths.base))?.size ?? 0) > 0;
+    const second = isClosed || hasBase ? undefined : findSecond(bytes);
     return { isHeadLost: true, problem: damage, ...(second && { second }) };
   }
-  // The first frame of a migrated log has another number, or more than a head.
   if (!first.head || first.seq !== 1 || first.records || first.commit || isClosed) return paths.events;
   // Damage behind the first frame is found when the log is read.
   return { ...first.head, checkpoint: firstCheckpoint(bytes.indexOf(NEWLINE) + 1, first.head.createdAt) };
@@ -163,13 +130,7 @@ function findSecond(bytes: Uint8Array): HeadlessLog['second'] {
   for (let offset = bytes.indexOf(NEWLINE) + 1; offset > 0; offset = bytes.indexOf(NEWLINE, offset) + 1) {
     const stop = bytes.indexOf(NEWLINE, offset);
     const frame = stop === -1 ? undefined : decodeFrame(bytes.subarray(offset, stop));
-    if (frame) return frame.seq === 2 && frame.skipped === undefined ? { offset, at: frame.at } : undefined;
+    if (frame) return frame.seq === 2 ? { offset, at: frame.at } : undefined;
   }
   return undefined;
-}
-
-/** Returns true if the folder of the log exists. An older version kept other files there, before there was a log. */
-async function isLogLost(fs: Fs, messages: string): Promise<boolean> {
-  const names = await fs.list(messages);
-  return names !== undefined && !names.some((name) => name.startsWith('runtime-events'));
 }

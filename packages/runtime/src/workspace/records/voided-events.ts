@@ -5,15 +5,12 @@ import type { TurnRecord } from '../../agent/conversation/conversation-store.ts'
  * before a later record sealed them. The survivors of a dropped step count. The input of a turn needs no later record to seal it. The turn loop reads its log
  * by the same rule (`turn-log.ts`; a test compares the two).
  */
-export function voidedEvents<Logged extends { readonly record: TurnRecord; readonly isVoid?: true }>(
-  log: readonly Logged[],
-): Set<Logged> {
+export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log: readonly Logged[]): Set<Logged> {
   const voided = new Set<Logged>();
   let unsealed: Logged[] = [];
   for (const logged of log) {
     const { record } = logged;
     if (record.type === 'message') unsealed.push(logged);
-    if (logged.isVoid) voided.add(logged);
     const isVoid = record.type === 'resumed' || (record.type === 'step' && record.outcome === 'dropped');
     const survivors = record.type === 'step' ? (record.survivors ?? []).map((position) => unsealed.at(-position)) : [];
     if (isVoid) for (const event of unsealed) if (!survivors.includes(event)) voided.add(event);

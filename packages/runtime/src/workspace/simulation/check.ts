@@ -220,7 +220,7 @@ async function checkBaseLines({ fs }: StorePorts, journal: Journal, instance: Ag
   const paths = instancePaths(workspace, instance);
   const bytes = await fs.read(paths.metadata);
   // A short base is in the checkpoint.
-  const { text: short } = (bytes && decodeMetadata(paths.metadata, bytes))?.checkpoint.base ?? {};
+  const { text: short } = (bytes && decodeMetadata(bytes))?.checkpoint.base ?? {};
   const text = short ?? new TextDecoder().decode(await fs.read(paths.base));
   const written = text.slice(0, text.lastIndexOf('\n') + 1);
   expectText(written, messages.map((message) => `${JSON.stringify(message)}\n`).join(''), 'the lines of base.jsonl');

@@ -168,7 +168,7 @@ export async function tryDamages(step = 1, { stopAtFirst = false } = {}): Promis
 }
 
 /** The codes that report damage. */
-const reports: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_FORMAT', 'E_STORE_INSTANCE'];
+const reports: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_INSTANCE'];
 
 async function tryDamage(sound: SimulatedDisk, damage: Damage, before: Observation): Promise<string> {
   const disk = sound.copy();

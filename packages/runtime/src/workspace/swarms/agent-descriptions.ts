@@ -32,7 +32,6 @@ export interface RecordedAgent extends LoadedAgent {
   readonly recordedAt: string;
 }
 
-const FORMAT_VERSION = 1;
 /**
  * The maximum size of a file in bytes, which is more than the largest frame in which an agent can send its description.
  */
@@ -85,7 +84,7 @@ export function recordDescriptions(place: DescriptionsPlace) {
       const made = JSON.stringify(loaded, (key, value: unknown) => (key === 'seenAt' ? undefined : value));
       if (written.get(agentName) === made) return;
       const recordedAt = clock.now().toISOString();
-      const line = JSON.stringify({ formatVersion: FORMAT_VERSION, agent: agentName, recordedAt, ...loaded });
+      const line = JSON.stringify({ agent: agentName, recordedAt, ...loaded });
       const folder = layersFolder(workspace);
       await (mayMakeWorkspace ? makeFolders(fs, stateRoot, folder) : makeFoldersBelow(fs, workspace, folder));
       await replaceFile(fs, path, new TextEncoder().encode(`${line}\n`));
@@ -97,7 +96,7 @@ export function recordDescriptions(place: DescriptionsPlace) {
 }
 
 /**
- * Reads the stored description. Returns `undefined` when the agent never became ready, or the file has another format.
+ * Reads the stored description. Returns `undefined` when the agent never became ready, or the file is not a description.
  * **Errors** — `E_STORE_READ`.
  */
 export async function readDescription(

@@ -20,7 +20,7 @@ function addWorkspace(id: string, record?: object, second = 1): void {
   const log = join(folder, 'logs', 'swarm.jsonl');
   writeFileSync(log, '');
   utimesSync(log, second, second);
-  if (record !== undefined) writeFileSync(join(folder, 'swarm.json'), JSON.stringify({ formatVersion: 1, ...record }));
+  if (record !== undefined) writeFileSync(join(folder, 'swarm.json'), JSON.stringify(record));
 }
 
 const inFolder = (folder: string) =>

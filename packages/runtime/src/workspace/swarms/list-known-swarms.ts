@@ -30,8 +30,7 @@ export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[]
 function namesIn(record: SwarmRecord | undefined, workspaceId: string, folder: string): string[] {
   const recorded = recordedRuns(record).filter((run) => run.folder === folder);
   if (recorded.length > 0) return recorded.map(({ swarm }) => swarm);
-  // Records of older versions have no folder, and a record may be lost. But a generated workspace id ends in a hash of
-  // the folder.
+  // A record may be lost. But a generated workspace id ends in a hash of the folder.
   const ending = `-${shortHash(folder)}`;
   if (record?.folder !== undefined || !workspaceId.endsWith(ending)) return [];
   return [record?.swarm ?? workspaceId.slice(0, -ending.length)];

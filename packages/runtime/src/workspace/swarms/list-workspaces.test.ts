@@ -24,7 +24,7 @@ test('lists every workspace with the number of its conversations and the time of
   addInstance('shop', '.draft-2', new Date('2026-03-01T00:00:00.000Z'));
   addInstance('office-0123456789abcdef', 'clerk~a');
   mkdirSync(join(stateRoot, 'workspaces/fresh/logs'), { recursive: true });
-  writeFileSync(join(stateRoot, 'workspaces/shop/swarm.json'), '{"formatVersion":1,"swarm":"My Shop"}');
+  writeFileSync(join(stateRoot, 'workspaces/shop/swarm.json'), '{"swarm":"My Shop"}');
   mkdirSync(join(stateRoot, 'workspaces/.hidden'));
   mkdirSync(join(stateRoot, 'workspaces/Not Ours'));
   writeFileSync(join(stateRoot, 'workspaces/file'), '');
@@ -43,7 +43,7 @@ test('leaves out a workspace in which no swarm has run, such as the rest of a ki
   for (const name of ['workspace.lock', 'orchestrator.json', 'orchestrator.json.2'])
     writeFileSync(join(stateRoot, 'workspaces/left', name), '');
   expect(workspaceIds(stateRoot)).toEqual([]);
-  writeFileSync(join(stateRoot, 'workspaces/left/format.json'), '');
+  writeFileSync(join(stateRoot, 'workspaces/left/swarm.json'), '');
   expect(listWorkspaces(stateRoot)).toEqual([{ workspaceId: 'left', instances: 0 }]);
 });
 

@@ -115,7 +115,7 @@ test('the file is complete, readable only by its owner, and the only one', async
   const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
   expect((statSync(fileOf(place)).mode & 0o777).toString(8)).toBe('600');
   expect(JSON.parse(readFileSync(fileOf(place), 'utf8'))).toMatchObject({
-    owner: { pid: process.pid, about: { formatVersion: 1, swarm: 'shop', runTag: 'tag' } },
+    owner: { pid: process.pid, about: { swarm: 'shop', runTag: 'tag' } },
   });
   await owner.release();
   expect(readdirSync(join(fileOf(place), '..')).toSorted()).toEqual(['orchestrator.json', 'workspace.lock']);
@@ -161,18 +161,6 @@ test('an interrupted run is reported to the next owner, whichever byte of orches
       expect(owner.broken.map((each) => each.runTag)).toContain(runTag);
       await owner.release();
     }
-});
-
-test('an owner of a newer version also rejects a second one, and cannot be read', async () => {
-  const place = newPlace();
-  await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
-  const text = readFileSync(fileOf(place), 'utf8');
-  writeFileSync(fileOf(place), text.replace('"formatVersion":1', '"formatVersion":2'));
-  expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
-    code: 'E_SWARM_RUNNING',
-    message: expect.stringContaining(`process ${process.pid}`),
-  });
-  expect(await rejectionOf(readOwner(place))).toMatchObject({ code: 'E_STORE_FORMAT' });
 });
 
 const RACES = samples(50);

@@ -58,11 +58,9 @@ export interface WorkspaceOwner {
   release(): Promise<void>;
 }
 
-const FORMAT_VERSION = 1;
 const BROKEN_RUNS = 9;
 
 interface OwnerRecord extends SwarmRun {
-  readonly formatVersion: typeof FORMAT_VERSION;
   readonly startedAt: string;
   /** Newest first. */
   readonly broken: readonly BrokenRun[];
@@ -92,7 +90,7 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
         processes,
         holder: newUuid(),
         what: folder,
-        about: (before) => encodeRecord({ ...run, formatVersion: FORMAT_VERSION, startedAt, broken: brokenOf(before) }),
+        about: (before) => encodeRecord({ ...run, startedAt, broken: brokenOf(before) }),
         refusal: (owner) => new GoondanError('E_SWARM_RUNNING', describeOwner(folder, owner)),
       },
       ownerPath(folder),
@@ -196,18 +194,16 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
   return { ...record, broken: broken.map(({ pid, runTag }) => ({ pid, runTag })) };
 }
 
-/** Reads the record of an owner. Returns `undefined` for a damaged record, and for one of a newer version. */
+/** Reads the record of an owner. Returns `undefined` for a damaged record. */
 export function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
   try {
-    const { formatVersion, ...record } = recordOf(about);
-    return formatVersion === FORMAT_VERSION ? { ...record, formatVersion } : undefined;
+    return recordOf(about);
   } catch {
     return undefined;
   }
 }
 
-const recordOf = object({
-  formatVersion: number,
+const recordOf: Check<OwnerRecord> = object({
   swarm: text,
   runTag: text,
   controlSocket: optional(text),

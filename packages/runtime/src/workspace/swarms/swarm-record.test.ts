@@ -28,7 +28,7 @@ test('stores the name of a swarm for lists of workspaces until another swarm run
   expect(statSync(path).mode & 0o777).toBe(0o600);
   await recordSwarm({ ...place, warn }, { swarm: 'market' });
   expect(readSwarmRecord(place)).toEqual({ swarm: 'market' });
-  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ formatVersion: 1, swarm: 'market' });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ swarm: 'market' });
   expect(warnings).toEqual([]);
 });
 
@@ -58,7 +58,7 @@ test('stores the folder of a swarm, and those of earlier swarms that shared the 
 });
 
 test.each(['', '{', '[]', '{"swarm":7}', '{"swarm":""}', `{"swarm":"${'x'.repeat(5_000)}"}`])(
-  'a file of another format is ignored: %j',
+  'a file that is not a record is ignored: %j',
   (text) => {
     writeFileSync(path, text);
     expect(readSwarmRecord({ stateRoot, workspaceId })).toBeUndefined();

@@ -13,7 +13,7 @@ import { replaceFile } from '../lines/replace-file.ts';
 
 export interface SwarmRecord {
   readonly swarm: string;
-  /** The real path of the swarm's bundle. Absent when an older version wrote the record. */
+  /** The real path of the swarm's bundle. Absent for a swarm that a program started without a bundle. */
   readonly folder?: string;
   /**
    * Swarms that ran in this workspace earlier, newest first. Several bundles share a workspace if they name the same
@@ -22,8 +22,7 @@ export interface SwarmRecord {
   readonly earlier?: readonly Required<Omit<SwarmRecord, 'earlier'>>[];
 }
 
-const FORMAT_VERSION = 1;
-/** Sixteen paths fit into this size, so a longer file has another format. */
+/** Sixteen paths fit into this size, so a longer file is not a record. */
 const LONGEST_FILE = 131_072;
 const MOST_EARLIER = 15;
 
@@ -37,7 +36,6 @@ export async function recordSwarm(
   const path = swarmRecordPath(workspaceFolder(place.stateRoot, place.workspaceId));
   const earlier = recordedRuns(before).filter(({ swarm, folder }) => swarm !== run.swarm || folder !== run.folder);
   const line = JSON.stringify({
-    formatVersion: FORMAT_VERSION,
     ...run,
     ...(earlier.length === 0 ? {} : { earlier: earlier.slice(0, MOST_EARLIER) }),
   });
@@ -55,7 +53,7 @@ export function recordedRuns(record: SwarmRecord | undefined): readonly Required
   return folder === undefined ? earlier : [{ swarm, folder }, ...earlier];
 }
 
-/** Reads the record. Returns `undefined` when no run is recorded, or the file has another format. */
+/** Reads the record. Returns `undefined` when no run is recorded, or the file is not a record. */
 export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): SwarmRecord | undefined {
   const path = swarmRecordPath(workspaceFolder(stateRoot, workspaceId));
   try {

@@ -27,14 +27,13 @@ export interface TurnRequests {
 
 /**
  * A model call without a recorded request. `running`: the call has not ended. `answered`: a layer answered in place of the
- * model. `failed`: the call failed before it was sent. `unreported`: the model is an object of a program that does not report its requests. `old`: an older version of
- * Goondan recorded the call. `unknown`: nothing was sent, or its record is lost.
+ * model. `failed`: the call failed before it was sent. `unreported`: the model is an object of a program that does not report its requests. `unknown`: nothing was sent, or its record is lost.
  */
 export interface UnsentCall {
   readonly effect: string;
   readonly step?: number;
   readonly modelRef: string;
-  readonly why: 'running' | 'answered' | 'failed' | 'unreported' | 'old' | 'unknown';
+  readonly why: 'running' | 'answered' | 'failed' | 'unreported' | 'unknown';
   /** The error of a call that failed; absent otherwise. */
   readonly error?: string;
 }
@@ -69,7 +68,6 @@ function chainsOf(lines: readonly TraceLine[], kind: ChainRecord['kind']): reado
 
 function unsentCalls(lines: readonly TraceLine[]): readonly UnsentCall[] {
   const effects = new Map(lines.flatMap((line) => (line.type === 'effect' ? [[line.key, line] as const] : [])));
-  const isOld = lines.some((line) => line.type === 'start' && line.format < 2);
   const chains = new ChainsOfRun(lines);
   const keyOf = ({ effect, id }: ChainRecord) => effect ?? id;
   // A chain that takes long is written several times; its last line is the valid one.
@@ -83,15 +81,14 @@ function unsentCalls(lines: readonly TraceLine[]): readonly UnsentCall[] {
         effect: key,
         ...(step === undefined ? {} : { step }),
         modelRef: chain.label,
-        why: whyUnsent(chain, effect, isOld),
+        why: whyUnsent(chain, effect),
         ...(chain.error === undefined ? {} : { error: chain.error }),
       },
     ];
   });
 }
 
-function whyUnsent(chain: ChainRecord, effect: EffectRecord | undefined, isOld: boolean): UnsentCall['why'] {
-  if (isOld) return 'old';
+function whyUnsent(chain: ChainRecord, effect: EffectRecord | undefined): UnsentCall['why'] {
   if (effect !== undefined) return effect.outcome?.ok === false ? 'failed' : 'unreported';
   // A call that a layer refused, or that has no budget, does not reach the model.
   if (chain.error !== undefined && chain.request === undefined) return 'failed';

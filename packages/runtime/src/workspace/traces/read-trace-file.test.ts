@@ -4,16 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemFs } from '../../ports/fs.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
+import { lineStart as startOf } from './trace-blocks.ts';
+
+const lineStart = startOf('0a0b0c0d');
+
+/** Makes a line of the file. */
+function lineOf(line: object): string {
+  return `${lineStart}${JSON.stringify(line)}}\n`;
+}
 
 test('half a line left by a crash is reported as a gap; one that is being written is not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
   try {
     const path = join(folder, 'turn.jsonl');
-    writeFileSync(
-      path,
-      '{"type":"cut"}\n{"type":"chain","n":\n{"type":"of a later version"}\n{"type":"cut"}\n{"type":"cha',
-    );
-    expect(await readTraceLines(systemFs, [{ path, from: 0, to: Number.POSITIVE_INFINITY }])).toEqual([
+    const half = lineOf({ type: 'chain', n: 1 }).slice(0, -9);
+    const text = `${lineOf({ type: 'cut' })}${half}\n${lineOf({ type: 'cut' })}${half}`;
+    writeFileSync(path, text);
+    expect(await readTraceLines(systemFs, [{ path, from: 0, to: text.length, lineStart }])).toEqual([
       { type: 'cut' },
       { type: 'dropped', count: 1 },
       { type: 'cut' },
@@ -36,10 +43,10 @@ test('the summary of a short trace in several pieces has every run of the turn',
     const path = join(folder, 'turn.jsonl');
     const time = new Date(0).toISOString();
     const start = { type: 'start', turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's', time };
-    const lines = [start, { ...start, resumed: true }, { type: 'cut' }].map((line) => `${JSON.stringify(line)}\n`);
+    const lines = [start, { ...start, resumed: true }, { type: 'cut' }].map(lineOf);
     writeFileSync(path, lines.join(''));
     let from = 0;
-    const pieces = lines.map(({ length }) => ({ path, from, to: (from += length) }));
+    const pieces = lines.map(({ length }) => ({ path, from, to: (from += length), lineStart }));
     expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', resumes: 1 });
   } finally {
     rmSync(folder, { recursive: true });
@@ -54,12 +61,12 @@ test('the summary of a long trace has the end of the turn, although its last pie
     const start = { type: 'start', turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's', time };
     const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 };
     const other = 'a line of another turn\n';
-    const text = `${JSON.stringify(end)}\n`;
-    writeFileSync(first, `${JSON.stringify(start)}\n${`${JSON.stringify({ type: 'cut' })}\n`.repeat(4_000)}`);
+    const text = lineOf(end);
+    writeFileSync(first, lineOf(start) + lineOf({ type: 'cut' }).repeat(4_000));
     writeFileSync(last, other + text);
     const pieces = [
-      { path: first, from: 0, to: statSync(first).size },
-      { path: last, from: other.length, to: other.length + text.length },
+      { path: first, from: 0, to: statSync(first).size, lineStart },
+      { path: last, from: other.length, to: other.length + text.length, lineStart },
     ];
     expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', finishReason: 'text_response' });
   } finally {

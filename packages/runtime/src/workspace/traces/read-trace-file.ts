@@ -5,13 +5,13 @@ import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 
-/** A byte range of a file with lines of one turn. Without `lineStart`, the file belongs to the turn alone. */
+/** A byte range of a file with lines of one turn. */
 export interface TracePiece {
   readonly path: string;
   readonly from: number;
   readonly to: number;
   /** The beginning of each line of the turn, before the JSON of the line. */
-  readonly lineStart?: string;
+  readonly lineStart: string;
 }
 
 /** The number of bytes to read at each end of a trace, which is enough for the first line and for the last lines. */
@@ -40,9 +40,8 @@ export async function readTraceSummary(fs: Fs, pieces: readonly TracePiece[]): P
 }
 
 async function readPiece(fs: Fs, { path, from, to, lineStart }: TracePiece): Promise<TraceLine[]> {
-  const length = Number.isFinite(to) ? to - from : undefined;
-  const text = new TextDecoder().decode(await fs.read(path, from, length));
-  return decodeTraceLines(lineStart === undefined ? text : linesOfTurn(text, lineStart));
+  const text = new TextDecoder().decode(await fs.read(path, from, to - from));
+  return decodeTraceLines(linesOfTurn(text, lineStart));
 }
 
 /** Returns the lines of one turn in a part of a file. An unreadable line stays as it is, to be counted as missing. */
@@ -55,12 +54,11 @@ function linesOfTurn(text: string, start: string): string {
 }
 
 /**
- * Returns true for a whole line that begins a turn, belongs to another turn, or is an index; for what is left between
- * blocks where one line break is damaged; and for the spaces that replace the lines of a deleted conversation.
+ * Returns true for a whole line that begins a turn or belongs to another turn; for what is left between blocks where one
+ * line break is damaged; and for the spaces that replace the lines of a deleted conversation.
  */
 function isOther(line: string): boolean {
-  if (line.length === 1 || /^ +$/.test(line)) return true;
-  return line.endsWith('}') && (otherPattern.test(line) || line.startsWith('{"crc":'));
+  return line.length === 1 || /^ +$/.test(line) || (line.endsWith('}') && otherPattern.test(line));
 }
 
-const otherPattern = /^\{"(?:n":\d+|tag":"[0-9a-f]{8}"),"(?:turn|line)":/;
+const otherPattern = /^\{"tag":"[0-9a-f]{8}","(?:turn|line)":/;

@@ -9,10 +9,13 @@ import { systemFs } from '../../ports/fs.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { RecordLogs } from '../journal/record-logs.ts';
-import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { instanceFolderName, tracesFolder, workspaceFolder } from '../layout/instance-paths.ts';
 import { defaultLimits } from '../limits.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { listTurns, readTurnTrace } from './read-turn-trace.ts';
+import { numberedPath } from '../lines/shared-log.ts';
+import { blockTag, encodeHeader, lineStart } from './trace-blocks.ts';
+import { TRACES } from './trace-index.ts';
 import { traceName } from './trace-names.ts';
 
 const roots: string[] = [];
@@ -37,25 +40,29 @@ const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) =>
 function write(...turns: Written[]) {
   const stateRoot = mkdtempSync(join(tmpdir(), 'read-traces-'));
   roots.push(stateRoot);
-  const workspace = workspaceFolder(stateRoot, 'w');
+  const folder = tracesFolder(workspaceFolder(stateRoot, 'w'));
+  let text = '';
   for (const turn of turns) {
     const { turnId, agentName = 'host', traceId = 'a'.repeat(32), spanId, parentSpanId, second, lines } = turn;
-    const { traces } = instancePaths(workspace, { agentName, instanceKey: 'default' });
     const startedAt = new Date(second * 1_000);
     const time = startedAt.toISOString();
     const ids = { turnId, agentName, instanceKey: 'default', traceId, spanId };
     const parent = parentSpanId === undefined ? {} : { parentSpanId };
     const written: TraceLine[] = [
-      { type: 'start', format: 1, time, ...ids, ...parent, input: `input of ${turnId}` },
+      { type: 'start', time, ...ids, ...parent, input: `input of ${turnId}` },
       ...(lines ?? [{ type: 'chain', n: 0, chain: chain('turn', { spanId }) }]),
     ];
     const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 } as const;
     const { took } = turn;
     if (turn.isUnfinished !== true) written.push({ ...end, ...(took && { took }) });
-    mkdirSync(traces, { recursive: true });
-    const text = written.map((line) => `${JSON.stringify(line)}\n`).join('');
-    writeFileSync(join(traces, `${traceName({ turnId, traceId, startedAt })}.jsonl`), text);
+    const name = traceName({ turnId, traceId, startedAt });
+    const instance = instanceFolderName(agentName, 'default');
+    const tag = blockTag(name, instance);
+    text += encodeHeader(tag, name, instance);
+    for (const line of written) text += `${lineStart(tag)}${JSON.stringify(line)}}\n`;
   }
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(numberedPath(folder, TRACES, 1), text);
   return { stateRoot, workspaceId: 'w' };
 }
 
@@ -191,8 +198,8 @@ describe('readTurnTrace', () => {
   });
 });
 
-describe('turns in the files of the workspace', () => {
-  test('are found by the beginning of an id, listed, and read beside turns in files of their own', async () => {
+describe('turns in several files', () => {
+  test('are found by the beginning of an id, listed, and read', async () => {
     const place = write({ turnId: `turn-event-${other}`, spanId: '2222222222222222', second: 1 });
     const limits = { ...defaultLimits, traces: { bytes: 100_000, files: 16, turnBytes: 100_000 } };
     const logs = new RecordLogs({ fs: systemFs, clock: systemClock }, workspaceFolder(place.stateRoot, 'w'), limits);
@@ -206,7 +213,7 @@ describe('turns in the files of the workspace', () => {
       const { startedAt, ...ids } = turn;
       const spanId = `${second}`.repeat(16);
       const lines: TraceLine[] = [
-        { type: 'start', format: 2, time: startedAt.toISOString(), ...ids, ...address, spanId, input: `no. ${second}` },
+        { type: 'start', time: startedAt.toISOString(), ...ids, ...address, spanId, input: `no. ${second}` },
         { type: 'chain', n: 0, chain: chain('turn', { spanId, input: 'x'.repeat(40_000) }) },
         { type: 'end', time: startedAt.toISOString(), durationMs: 5, finishReason: 'text_response', stepCount: 1 },
       ];

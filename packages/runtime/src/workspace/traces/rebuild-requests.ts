@@ -197,7 +197,7 @@ class RunRequests {
       case 'tool':
         return { kind: 'tool', offeredBy: origin.offeredBy };
       default:
-        // A layer that makes a call itself passes everything that no other layer added. A later version may have more origins.
+        // A layer that makes a call itself passes everything that no other layer added.
         return by === undefined ? { kind: 'unknown' } : { kind: 'extension', name: by.extension };
     }
   }

@@ -1,14 +1,11 @@
 /**
  * The names of recorded turns: `<when>~<trace>~<turn>`. A name tells the start time, the trace and the turn, so no trace
- * has to be read to find a turn. Sorted names are in the order of the turns. Earlier versions had a folder of traces in
- * each instance, with segments of several turns, or with a file of this name for each turn.
+ * has to be read to find a turn. Sorted names are in the order of the turns.
  */
-import { basename, join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
-import { instancesFolder, isAside, pathsIn, tracesFolder } from '../layout/instance-paths.ts';
+import { tracesFolder } from '../layout/instance-paths.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { listNumbers, numberedPath } from '../lines/shared-log.ts';
-import { isOldSegment, oldLineStart, readOldSegment } from './old-segment.ts';
 import { blockTag, lineStart } from './trace-blocks.ts';
 import { readBlocks, TRACES } from './trace-index.ts';
 import type { TracePiece } from './read-trace-file.ts';
@@ -51,8 +48,8 @@ export interface KeptTrace extends NonNullable<ReturnType<typeof readTraceName>>
 }
 
 /**
- * Lists the traces of a workspace, newest first, from the indexes of its files and from the folders of earlier versions.
- * `workspace`: the folder of the workspace. `isWanted`: chooses instances by the names of their folders.
+ * Lists the traces of a workspace, newest first, from the indexes of its files. `workspace`: the folder of the workspace.
+ * `isWanted`: chooses instances by the names of their folders.
  */
 export async function listTraces(
   fs: Fs,
@@ -68,10 +65,6 @@ export async function listTraces(
     const named = readTraceName(name);
     if (named !== undefined) turns.set(key, { ...named, pieces: [piece] });
   };
-  const instances = instancesFolder(workspace);
-  for (const instance of (await fs.list(instances)) ?? []) {
-    if (!isAside(instance) && isWanted(instance)) await addOld(fs, join(instances, instance), add);
-  }
   const folder = tracesFolder(workspace);
   for (const number of await listNumbers(fs, folder, TRACES)) {
     const path = numberedPath(folder, TRACES, number);
@@ -80,23 +73,4 @@ export async function listTraces(
     }
   }
   return [...turns.values()].toSorted((one, other) => (one.when < other.when ? 1 : -1));
-}
-
-/** Adds the traces that earlier versions wrote into the folder of an instance. */
-async function addOld(
-  fs: Fs,
-  instance: string,
-  add: (instance: string, name: string, piece: TracePiece) => void,
-): Promise<void> {
-  const folder = pathsIn(instance).traces;
-  for (const file of ((await fs.list(folder)) ?? []).toSorted()) {
-    const path = join(folder, file);
-    const name = file.replace(/\.jsonl$/, '');
-    if (readTraceName(name) !== undefined)
-      add(basename(instance), name, { path, from: 0, to: Number.POSITIVE_INFINITY });
-    if (!isOldSegment(file)) continue;
-    for (const turn of (await readOldSegment(fs, path)) ?? []) {
-      add(basename(instance), turn.name, { path, from: turn.from, to: turn.to, lineStart: oldLineStart(turn.n) });
-    }
-  }
 }

@@ -1,20 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { RecordLogs } from '../journal/record-logs.ts';
-import { instancePaths, tracesFolder } from '../layout/instance-paths.ts';
+import { tracesFolder } from '../layout/instance-paths.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { readTraceLines } from './read-trace-file.ts';
 import { listTraces } from './trace-names.ts';
@@ -205,18 +196,5 @@ describe('the traces of a workspace', () => {
       }
       writeFileSync(path, written);
     }
-  });
-
-  test('files of one turn each, from an older version, are read with the turns that continue them', async () => {
-    const { workspace, open, read } = openWorkspace();
-    const { traces } = instancePaths(workspace, coder);
-    mkdirSync(traces, { recursive: true });
-    for (const number of [1, 2]) {
-      writeFileSync(join(traces, `1970010100000000${number}~trace~turn-${number}.jsonl`), '{"type":"cut"}\n');
-    }
-    const files = await open().openTraces(coder);
-    await files.append([{ ...line(2, 9), turn: { ...line(2, 9).turn, startedAt: new Date(50) } }]);
-    await files.close();
-    expect(await read()).toEqual({ 'turn-1': ['cut'], 'turn-2': ['cut', 9] });
   });
 });

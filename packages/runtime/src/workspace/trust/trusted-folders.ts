@@ -31,7 +31,7 @@ export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const fs = codedFs(trusted.fs ?? systemFs);
   await makeFolders(fs, stateRoot, trustFolder(stateRoot));
   const path = trustPath(stateRoot, folder);
-  const text = JSON.stringify({ formatVersion: 1, folder, trustedAt: clock.now().toISOString() });
+  const text = JSON.stringify({ folder, trustedAt: clock.now().toISOString() });
   const bytes = new TextEncoder().encode(`${text}\n`);
   // Two processes may write the file at the same moment. So `createNew` is used, which writes the whole file or does
   // nothing if the file exists.

@@ -1,0 +1,60 @@
+import { afterAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { joinFiles } from '../../store/files/file-placement.ts';
+import { openStoreReader } from '../../store/files/open-store-reader.ts';
+import { openSwarmList } from '../../store/files/open-swarm-list.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { refuseOtherFormat, writeFormat } from './store-format.ts';
+
+const roots: string[] = [];
+afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
+
+function newRoot(format?: string) {
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-format-'));
+  roots.push(stateRoot);
+  const path = join(stateRoot, 'format.json');
+  if (format !== undefined) writeFileSync(path, format);
+  return { stateRoot, path };
+}
+
+const run = { swarm: 'shop', runTag: 'tag' };
+
+test('the first owner writes the format, and later ones accept it', async () => {
+  const { stateRoot, path } = newRoot();
+  await refuseOtherFormat({ stateRoot });
+  for (const workspaceId of ['one', 'two']) {
+    const placement = await joinFiles({ stateRoot, workspaceId }, run);
+    expect(readFileSync(path, 'utf8')).toBe('{"formatVersion":1}\n');
+    await placement.leave();
+  }
+});
+
+test('owners may write the format at the same time, and write an empty file again', async () => {
+  for (const format of [undefined, '']) {
+    const { stateRoot, path } = newRoot(format);
+    await Promise.all(Array.from({ length: 8 }, () => writeFormat({ stateRoot })));
+    expect(readFileSync(path, 'utf8')).toBe('{"formatVersion":1}\n');
+  }
+});
+
+test.each([0, 2, 12])('a state root of format %d gives one clear error, and is not changed', async (version) => {
+  const text = `{"formatVersion":${version}}\n`;
+  const { stateRoot, path } = newRoot(text);
+  const refusal = {
+    code: 'E_STORE_FORMAT',
+    message: `The state root ${stateRoot} has format ${version}; this version of Goondan reads and writes format 1.`,
+  };
+  const place = { stateRoot, workspaceId: 'shop' };
+  const at = { agentName: 'host', instanceKey: 'default' };
+  const { directory, history, traces, logs } = openStoreReader(place);
+  const uses = [
+    joinFiles(place, run),
+    openSwarmList(place).list(),
+    ...[directory.exists(), directory.instances(), history.read(at), traces.list(), logs.read({ last: 1 })],
+  ];
+  for (const use of uses) expect(await rejectionOf(use)).toMatchObject(refusal);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+  expect(existsSync(join(stateRoot, 'workspaces'))).toBe(false);
+});

@@ -1,0 +1,41 @@
+/** The format of a state root: `format.json` has one number for all files below it. This version knows one format. */
+import { GoondanError } from '@goondan/types';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+
+export const FORMAT_VERSION = 1;
+
+interface FormatPlace {
+  readonly stateRoot: string;
+  readonly fs?: Fs;
+}
+
+/** Refuses a state root that another version wrote. **Errors** — `E_STORE_FORMAT`; those of the disk. */
+export async function refuseOtherFormat({ stateRoot, fs = systemFs }: FormatPlace): Promise<void> {
+  const found = await readFormat(codedFs(fs), stateRoot);
+  if (found === undefined || found === FORMAT_VERSION) return;
+  const known = `this version of Goondan reads and writes format ${FORMAT_VERSION}`;
+  throw new GoondanError('E_STORE_FORMAT', `The state root ${stateRoot} has format ${found}; ${known}.`);
+}
+
+/** Writes the format of a state root that has none yet. Several processes may do it at the same time. */
+export async function writeFormat({ stateRoot, fs = systemFs }: FormatPlace): Promise<void> {
+  const coded = codedFs(fs);
+  const hasFormat = async () => (await readFormat(coded, stateRoot)) !== undefined;
+  const bytes = Buffer.from(`${JSON.stringify({ formatVersion: FORMAT_VERSION })}\n`);
+  if ((await hasFormat()) || (await coded.createNew(formatPath(stateRoot), bytes)) || (await hasFormat())) return;
+  // A loss of power has left an empty file.
+  await coded.remove(formatPath(stateRoot));
+  await coded.createNew(formatPath(stateRoot), bytes);
+}
+
+/** Returns the number; `undefined` when there is no file, or no number in it. */
+async function readFormat(fs: Fs, stateRoot: string): Promise<number | undefined> {
+  const bytes = await fs.read(formatPath(stateRoot));
+  const [, digits] = /^\{"formatVersion":(\d+)\W/.exec(new TextDecoder().decode(bytes)) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function formatPath(stateRoot: string): string {
+  return `${stateRoot}/format.json`;
+}
