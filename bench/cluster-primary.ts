@@ -5,7 +5,7 @@
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { type Database, openDatabase } from '../packages/postgres/src/driver/database.ts';
-import { migrate } from '../packages/postgres/src/schema/migrate.ts';
+import { makeTables } from '../packages/postgres/src/schema/make-tables.ts';
 import { PostgresLog } from '../packages/postgres/src/store/conversation-log.ts';
 import { PostgresInbox } from '../packages/postgres/src/store/inbox.ts';
 import { claimInstance } from '../packages/postgres/src/testing/claim-instance.ts';
@@ -26,7 +26,7 @@ export async function measurePrimary(): Promise<Figures> {
   for (const connections of [8, 32]) {
     await using server = await startOwnDatabase();
     const database = openDatabase(server.address, { connections, statementMs: 60_000 });
-    await migrate(database);
+    await makeTables(database);
     const conversations = await openConversations(database);
     const run = (from: number, turns: number) => Promise.all(conversations.map((turn) => turn(from, turns)));
     await run(0, WARM_UPS);

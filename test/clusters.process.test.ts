@@ -26,7 +26,7 @@ let store: string;
 
 beforeAll(async () => {
   symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
-  made = await makeTestDatabase({ migrated: false });
+  made = await makeTestDatabase({ hasTables: false });
   const address = new URL(made.address);
   address.password = PASSWORD;
   store = address.href;

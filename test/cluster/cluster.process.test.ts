@@ -40,7 +40,7 @@ afterAll(async () => {
 /** Starts a server that a test can kill, and in `npm test`, where none does so, only makes a database. */
 async function startDatabase(): Promise<typeof database> {
   if (sampleStep === 1) return startOwnDatabase();
-  const made = await makeTestDatabase({ migrated: false });
+  const made = await makeTestDatabase({ hasTables: false });
   return { address: made.address, [Symbol.asyncDispose]: () => made.drop() };
 }
 

@@ -10,7 +10,7 @@ import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { openStoreReader, type StoreReader } from '@goondan/runtime/history';
 import { openDatabase } from '../../packages/postgres/src/driver/database.ts';
 import { addToken } from '../../packages/postgres/src/nodes/tokens.ts';
-import { migrate, readVersion } from '../../packages/postgres/src/schema/migrate.ts';
+import { makeTables } from '../../packages/postgres/src/schema/make-tables.ts';
 import type { NodeStart } from './node-process.ts';
 
 export interface StartedNode {
@@ -111,7 +111,7 @@ function environmentOf(store: string | undefined): Record<string, string> {
 export async function initStore(store: string): Promise<void> {
   const database = openDatabase(store, { connections: 1 });
   try {
-    if ((await readVersion(database)) === 0) await migrate(database);
+    await makeTables(database);
     await addToken(database, { name: 'test', scope: 'operate', token: TOKEN });
   } finally {
     await database.close();

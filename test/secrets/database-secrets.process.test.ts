@@ -26,7 +26,7 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gdn-secrets-'));
-  made = await makeTestDatabase({ migrated: false });
+  made = await makeTestDatabase({ hasTables: false });
   const address = new URL(made.address);
   address.password = PASSWORD;
   store = address.href;

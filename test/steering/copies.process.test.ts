@@ -81,7 +81,7 @@ testInProof('Y-08 S-08 a backup and an import have inputs that a turn took, and 
 
 /** Makes a database with the tables of a store. */
 async function openStore(): Promise<AsyncDisposable & { readonly env: Surroundings }> {
-  const database = await makeTestDatabase({ migrated: false });
+  const database = await makeTestDatabase({ hasTables: false });
   const env = {
     GOONDAN_STORE: database.address,
     GOONDAN_CLUSTER_TOKEN: 'only-the-nodes-of-a-test-know-this-token-0123456789',

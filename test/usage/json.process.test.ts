@@ -18,7 +18,7 @@ test.each(sampledCases(['PostgreSQL', 'files'], 2))(
     await using server = startCountingServer();
     const place = new GdnPlace();
     await place.write('bundle', { 'goondan.yaml': countedBundle(server.url) });
-    const database = kind === 'files' ? undefined : await makeTestDatabase({ migrated: false });
+    const database = kind === 'files' ? undefined : await makeTestDatabase({ hasTables: false });
     const token = 'only-the-nodes-of-a-test-know-this-token-0123456789';
     const env = { GOONDAN_STORE: database?.address, GOONDAN_CLUSTER_TOKEN: token };
     const gdn = async (...args: string[]) => {

@@ -24,7 +24,7 @@ import { type CountingServer, startCountingServer } from './counting-server.ts';
 setDefaultTimeout(90_000);
 
 let database: TestDatabase;
-beforeAll(async () => void (database = await makeTestDatabase({ migrated: false })));
+beforeAll(async () => void (database = await makeTestDatabase({ hasTables: false })));
 afterAll(() => database.drop());
 
 const stores = [

@@ -97,7 +97,7 @@ async function openStore(
   { lease, work, records, closeAll }: Databases,
 ): Promise<ClusterStore> {
   const common = { swarm, ...(address.mayNotify && { channel: channelOf(swarm) }), ...(clock && { clock }) };
-  const placement = await joinNodes({ ...common, database: lease, work, facts, leaseMs, report });
+  const placement = await joinNodes({ ...common, database: lease, work, facts, leaseMs });
   const { mayRepeat } = placement;
   const context = { ...common, database: work, node: placement.id, mayRepeat };
   // The readers of a node wait for a store that is away, like its writers.

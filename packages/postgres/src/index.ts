@@ -13,8 +13,7 @@ export {
   postgresTokens,
   removeToken,
 } from './nodes/tokens.ts';
-export { migrate, readVersion } from './schema/migrate.ts';
-export { SCHEMA_VERSION } from './schema/migrations.ts';
+export { checkSchema, makeTables, readVersion } from './schema/make-tables.ts';
 export { openSwarms } from './store/directory.ts';
 export { importFiles, type ImportedFiles, type ImportOptions, type ImportResult } from './store/import-files.ts';
 export { openPostgresQuestions } from './store/open-questions.ts';

@@ -2,6 +2,7 @@
 import {
   addToken,
   checkNewToken,
+  checkSchema,
   drainNode,
   type ImportedFiles,
   importFiles,
@@ -10,7 +11,7 @@ import {
   type ListedToken,
   listNodes,
   listTokens,
-  migrate,
+  makeTables,
   openDatabase,
   openPostgresQuestions,
   openSwarms,
@@ -21,7 +22,6 @@ import {
   readStatus,
   removeToken,
   readVersion,
-  SCHEMA_VERSION,
   type StoreStatus,
   channelOf,
 } from '@goondan/postgres';
@@ -35,7 +35,7 @@ import type {
   Tokens,
   TokenScope,
 } from '@goondan/runtime/history';
-import { GoondanError } from '@goondan/types';
+import type { GoondanError } from '@goondan/types';
 
 export interface OpenedStore {
   readonly swarms: SwarmList;
@@ -62,8 +62,8 @@ export interface OpenedStore {
   version(): Promise<number>;
   /** **Errors** — `E_STORE_SCHEMA` when the tables do not have the version of this program. */
   checkVersion(): Promise<void>;
-  /** Brings the tables to the version of this program. **Errors** — `E_STORE_SCHEMA` when they are newer. */
-  migrate(): Promise<void>;
+  /** Makes the tables, unless there are some. **Errors** — `E_STORE_SCHEMA` when these have another version. */
+  makeTables(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -103,28 +103,8 @@ export function openStore(address: string): OpenedStore {
     importFiles: (files, swarm, options) => importFiles(files, database, swarm, options),
     status: () => readStatus(database),
     version: () => readVersion(database),
-    async checkVersion() {
-      const version = await readVersion(database);
-      if (version !== SCHEMA_VERSION) throw otherVersion(version);
-    },
-    async migrate() {
-      const version = await readVersion(database);
-      if (version > SCHEMA_VERSION) throw otherVersion(version);
-      await migrate(database);
-    },
+    checkVersion: () => checkSchema(database),
+    makeTables: () => makeTables(database),
     close: () => database.close(),
   };
-}
-
-function otherVersion(version: number): GoondanError {
-  if (version === 0) {
-    const suggestion = 'Make them with `gdn store init`.';
-    return new GoondanError('E_STORE_SCHEMA', 'The database has no tables of Goondan.', { suggestion });
-  }
-  const message = `The tables of the database have version ${version}, and this gdn needs version ${SCHEMA_VERSION}.`;
-  const suggestion =
-    version < SCHEMA_VERSION
-      ? 'Bring them to that version with `gdn store upgrade`.'
-      : 'Install a newer version of Goondan.';
-  return new GoondanError('E_STORE_SCHEMA', message, { suggestion });
 }

@@ -1,5 +1,4 @@
-/** Does the work of `gdn store init`, `status` and `upgrade`. */
-import { GoondanError } from '@goondan/types';
+/** Does the work of `gdn store init` and `gdn store status`. */
 import type { Result } from '../gdn-command.ts';
 import { personName } from '../question/person-name.ts';
 import { renderTable } from '../render-table.ts';
@@ -12,23 +11,20 @@ import type { OpenedStore } from './open-store.ts';
 export async function initStore(cluster: ClusterAccess): Promise<Result> {
   const given = readClusterToken(process.env);
   const store = await cluster.openAny();
-  const before = await store.version();
-  if (before > 0) await store.checkVersion();
-  else {
-    // Before the tables, so that a wrong token leaves nothing behind.
-    store.tokens.checkNew(tokenName(), given);
-    await store.migrate();
-  }
+  const isNew = (await store.version()) === 0;
+  // Before the tables, so that a wrong token leaves nothing behind.
+  if (isNew) store.tokens.checkNew(tokenName(), given);
+  await store.makeTables();
   const version = await store.version();
   const made = await makeFirstToken(store, given);
-  const done = before > 0 ? 'has its tables already' : 'is ready';
+  const done = isNew ? 'is ready' : 'has its tables already';
   return {
     json: {
       version,
-      isNew: before === 0,
+      isNew,
       ...(made && { tokenName: made.name, ...(made.token && { token: made.token }) }),
     },
-    text: `The store ${cluster.shown} ${done} (version ${version}).\n${describeToken(made, before > 0)}`,
+    text: `The store ${cluster.shown} ${done} (version ${version}).\n${describeToken(made, !isNew)}`,
   };
 }
 
@@ -58,25 +54,6 @@ function describeToken(made: Awaited<ReturnType<typeof makeFirstToken>>, isAgain
     `${first}This token may operate its swarms, under the name "${name}". It is shown once:\n\n  ${token}\n\n` +
     'Keep it in a file with mode 600, and set GOONDAN_CLUSTER_TOKEN to @FILE wherever you start a node or type a command.\n'
   );
-}
-
-/** **Errors** — `E_STORE_SCHEMA` for a database without tables; those of the store. */
-export async function upgradeStore(cluster: ClusterAccess): Promise<Result> {
-  const store = await cluster.openAny();
-  const before = await store.version();
-  if (before === 0) {
-    const suggestion = 'Make them with `gdn store init`.';
-    throw new GoondanError('E_STORE_SCHEMA', `The store ${cluster.shown} has no tables yet.`, { suggestion });
-  }
-  await store.migrate();
-  const version = await store.version();
-  const isSame = version === before;
-  return {
-    json: { before, version },
-    text: isSame
-      ? `The tables have version ${version} already.\n`
-      : `Upgraded the tables from version ${before} to ${version}.\n`,
-  };
 }
 
 /** **Errors** — those of the store. */

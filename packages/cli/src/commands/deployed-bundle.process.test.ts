@@ -23,7 +23,7 @@ let database: TestDatabase;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  database = await makeTestDatabase({ migrated: false });
+  database = await makeTestDatabase({ hasTables: false });
   env = { GOONDAN_STORE: database.address, GOONDAN_CLUSTER_TOKEN: TOKEN };
   for (const name of ['old', 'new'])
     await place.write(name, { 'goondan.yaml': sampleBundle({ script: `- { say: '${name}: {{input}}' }` }) });

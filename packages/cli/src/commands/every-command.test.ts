@@ -63,7 +63,6 @@ const rows: readonly Row[] = [
   ['restore', `copies/one ${bundle} --state-root elsewhere`, 0, 'Restored ', ''],
   ['store init', '', 3, '', 'E_STORE_ADDRESS: '],
   ['store status', '', 3, '', 'E_STORE_ADDRESS: '],
-  ['store upgrade', '', 3, '', 'E_STORE_ADDRESS: '],
   ['store import', 'bundle', 3, '', 'E_STORE_ADDRESS: '],
   ['store token add', 'ann', 3, '', 'E_STORE_ADDRESS: '],
   ['store token list', '', 3, '', 'E_STORE_ADDRESS: '],

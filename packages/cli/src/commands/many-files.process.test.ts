@@ -19,7 +19,7 @@ const script = `- { say: 'I see {{files}}.' }`;
 async function openPlace(kind: 'files' | 'PostgreSQL') {
   const place = new GdnPlace();
   await place.write('bundle', { 'goondan.yaml': sampleBundle({ script }) });
-  const database = kind === 'files' ? undefined : await makeTestDatabase({ migrated: false });
+  const database = kind === 'files' ? undefined : await makeTestDatabase({ hasTables: false });
   const token = 'only-the-nodes-of-a-test-know-this-token-0123456789';
   const env = { GOONDAN_STORE: database?.address, GOONDAN_CLUSTER_TOKEN: token };
   if (database !== undefined) expect(await place.runWith({ env }, 'store', 'init')).toMatchObject({ exitCode: 0 });

@@ -59,7 +59,7 @@ beforeAll(async () => {
     'wrong.yaml': 'type: object\nproperties:\n  city: { typ: string }\n',
   });
   if (!hasPostgres) return;
-  database = await makeTestDatabase({ migrated: false });
+  database = await makeTestDatabase({ hasTables: false });
   expect(await place.runWith({ env: envOf('PostgreSQL') }, 'store', 'init')).toMatchObject({ exitCode: 0 });
 });
 afterAll(async () => {

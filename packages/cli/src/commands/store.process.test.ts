@@ -10,7 +10,7 @@ import {
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '../../../postgres/src/driver/database.ts';
-import { SCHEMA_VERSION as version } from '../../../postgres/src/schema/migrations.ts';
+import { SCHEMA_VERSION as version } from '../../../postgres/src/schema/make-tables.ts';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -26,7 +26,7 @@ let store: string;
 let token: string | undefined;
 
 beforeAll(async () => {
-  database = await makeTestDatabase({ migrated: false });
+  database = await makeTestDatabase({ hasTables: false });
   store = `@${join(place.folder, 'store')}`;
   writeFileSync(store.slice(1), `${database.address}\n`);
   chmodSync(store.slice(1), 0o600);
@@ -70,7 +70,6 @@ describe('a database', () => {
         exit: 3,
       });
     }
-    expect((await refusal('store', 'upgrade')).message).toContain('has no tables yet');
     expect(await json('store', 'status')).toMatchObject({ schema: 0, swarms: [], warnings: expect.any(Array) });
     expect((await gdn('store', 'status')).stdout).toContain(
       'warn: The database has no tables of Goondan. Run `gdn store init`.',
@@ -90,10 +89,27 @@ describe('a database', () => {
     const again = await gdn('store', 'init');
     expect(again.stdout).toContain(`has its tables already (version ${version})`);
     expect(again.stdout).not.toContain('gdn_');
-    expect(await json('store', 'upgrade')).toEqual({ before: version, version });
     expect(await json('store', 'token', 'list')).toEqual([
       { name: first.tokenName, scope: 'operate', createdAt: expect.any(String) },
     ]);
+  });
+
+  test('with tables of another version is refused by every command, with what to do', async () => {
+    const owner = openDatabase(database.address);
+    await owner.query('update gdn_schema set version = 9');
+    try {
+      for (const args of [['store', 'init'], ['ls'], ['nodes'], ['run', 'bundle', '--trust', '--input', 'x']]) {
+        expect(await refusal(...args)).toMatchObject({
+          code: 'E_STORE_SCHEMA',
+          message: `The tables of the database have version 9, and this version of Goondan needs version ${version}.`,
+          exit: 3,
+        });
+      }
+      expect((await gdn('store', 'status')).stdout).toContain('Use the version of Goondan that made the tables');
+    } finally {
+      await owner.query(`update gdn_schema set version = ${version}`);
+      await owner.close();
+    }
   });
 
   test('has tokens, whose values are not listed', async () => {
@@ -378,7 +394,7 @@ test('S-08 a database user that may only read is enough for reading, and a missi
 });
 
 test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before it is stored', async () => {
-  const made = await makeTestDatabase({ migrated: false });
+  const made = await makeTestDatabase({ hasTables: false });
   const env = { GOONDAN_STORE: made.address, GOONDAN_CLUSTER_TOKEN: 'short' };
   const refused = await place.runWith({ env }, 'store', 'init', '--json');
   expect(refused.stderr).toContain('"E_CLUSTER_TOKEN"');

@@ -48,21 +48,6 @@ export function addStoreCommand(program: GdnCommand): void {
       return showStoreStatus(needCluster(options), terminal);
     });
 
-  group
-    .command('upgrade')
-    .summary('bring the tables to the version of this gdn')
-    .description(
-      'Brings the tables of a database to the version of this gdn. Nodes of the version before go on; older nodes take no ' +
-        'more work, and say why.',
-    )
-    .commonOptions()
-    .storeOption()
-    .examples(`gdn store upgrade ${EXAMPLE_STORE}`)
-    .runs(async (options: Options) => {
-      const [{ needCluster }, { upgradeStore }] = await imports();
-      return upgradeStore(needCluster(options));
-    });
-
   addStoreImportCommand(group);
   addStoreTokenCommand(group);
 }

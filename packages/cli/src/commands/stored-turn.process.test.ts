@@ -31,7 +31,7 @@ async function json(...args: string[]): Promise<unknown> {
 }
 
 beforeAll(async () => {
-  database = await makeTestDatabase({ migrated: false });
+  database = await makeTestDatabase({ hasTables: false });
   writeFileSync(store, `${database.address}\n`);
   chmodSync(store, 0o600);
   writeFileSync(join(place.folder, 'city.png'), Buffer.from(picture, 'base64'));

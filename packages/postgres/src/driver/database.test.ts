@@ -7,7 +7,7 @@ import { openDatabase } from './database.ts';
 import { repeating } from './repeat.ts';
 import { until } from '../../../../test/until.ts';
 
-const made = await makeTestDatabase({ migrated: false });
+const made = await makeTestDatabase({ hasTables: false });
 const direct = openDatabase(made.address, { connections: 2 });
 const { hosts, database: name } = StoreAddress.parse(made.address);
 const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);

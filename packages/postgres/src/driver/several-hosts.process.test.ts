@@ -16,7 +16,7 @@ let standby: { readonly port: number };
 let primary: Server;
 beforeAll(async () => {
   folder = mkdtempSync(join(serverFolders(), 'gdn-pg-'));
-  made = await makeTestDatabase({ migrated: false });
+  made = await makeTestDatabase({ hasTables: false });
   const { port, pathname } = new URL(made.address);
   name = pathname.slice(1);
   standby = { port: Number(port) };

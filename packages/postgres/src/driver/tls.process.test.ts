@@ -76,7 +76,7 @@ describe('a connection to the database', () => {
   });
 
   test('with sslmode=require is refused by a server without TLS; with prefer it is made', async () => {
-    const made = await makeTestDatabase({ migrated: false });
+    const made = await makeTestDatabase({ hasTables: false });
     expect(await ask(`${made.address}?sslmode=require`)).toBe('E_STORE_ADDRESS');
     expect(await ask(`${made.address}?sslmode=prefer`)).toBe(false);
     await made.drop();

@@ -26,7 +26,7 @@ export class PostgresConnections implements ConnectionLeases {
     return this.#tasks.run(connection, async () => {
       this.placement.assertPlace();
       const own = this.#leases.get(connection);
-      if (own !== undefined || this.placement.refusal !== undefined) return own;
+      if (own !== undefined || this.placement.isGivingUp) return own;
       const { epoch, isLiving } = await claimConnection(this.rows, this.placement.id, connection);
       if (!isLiving) throw this.placement.ended();
       if (epoch === undefined) return undefined;

@@ -30,12 +30,10 @@ interface NodeRow extends Row {
   readonly bundle: string | null;
   readonly refused: string | null;
   readonly refusal: string | null;
-  readonly schema: number;
 }
 
 const COLUMNS =
   'id, name, since, address, certificate, version, load, instances, is_draining, bundle, refused, refusal';
-const SCHEMA = '(select coalesce(max(version), 0)::int from gdn_schema) as schema';
 /** The end of a lease that begins now. `$3` is its length in milliseconds. */
 const LEASE_END = `clock_timestamp() + $3::float8 * interval '1 millisecond'`;
 
@@ -98,8 +96,6 @@ export interface Renewal {
   readonly own: LivingNode | undefined;
   /** The living nodes, the own one included. */
   readonly nodes: readonly LivingNode[];
-  /** The version of the tables. */
-  readonly schema: number;
 }
 
 /** Renews a lease that has not ended, and lists the living nodes, in one statement. */
@@ -115,19 +111,19 @@ export async function renewLease(
   where swarm = $1 and id = $2 and lease_until > clock_timestamp()
   returning ${COLUMNS}
 )
-select ${COLUMNS}, ${SCHEMA} from own
+select ${COLUMNS} from own
 union all
-select ${COLUMNS}, ${SCHEMA} from gdn_node where swarm = $1 and id <> $2 and lease_until > clock_timestamp()`,
+select ${COLUMNS} from gdn_node where swarm = $1 and id <> $2 and lease_until > clock_timestamp()`,
     [swarm, id, leaseMs, load, instances],
   );
   const nodes = found.map(nodeOf);
-  return { own: nodes.find((node) => node.id === id), nodes, schema: found[0]?.schema ?? 0 };
+  return { own: nodes.find((node) => node.id === id), nodes };
 }
 
 /** Lists the living nodes of a swarm. */
 export async function listNodes({ database, swarm }: SwarmRows): Promise<readonly LivingNode[]> {
   const found = await database.query<NodeRow>(
-    `select ${COLUMNS}, ${SCHEMA} from gdn_node where swarm = $1 and lease_until > clock_timestamp()`,
+    `select ${COLUMNS} from gdn_node where swarm = $1 and lease_until > clock_timestamp()`,
     [swarm],
   );
   return found.map(nodeOf);

@@ -12,10 +12,6 @@ export interface PlacementOptions extends SwarmRows {
   readonly facts: NodeFacts;
   readonly leaseMs: number;
   readonly clock?: Clock;
-  /** The version of the tables that this program knows. */
-  readonly knownSchema?: number;
-  /** Called once when this node begins to claim nothing, because the tables are newer than it. */
-  readonly report?: (problem: string) => void;
 }
 
 /** A node that has joined. */
@@ -23,10 +19,8 @@ export interface NodeStart {
   readonly id: string;
   readonly node: string;
   readonly leaseMs: number;
-  readonly knownSchema: number;
   readonly clock: Clock;
   /** The time on the monotonic clock at which the lease was asked for. */
   readonly sentAt: number;
   readonly work: Pick<Database, 'query'>;
-  readonly report: (problem: string) => void;
 }

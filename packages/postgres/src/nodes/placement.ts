@@ -14,9 +14,7 @@ import type { ClusterPlacement, FailoverListener } from '@goondan/runtime/histor
 import { addressKey, randomIds, sleep, systemClock, waitAtMost } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { repeating } from '../driver/repeat.ts';
-import { readVersion } from '../schema/migrate.ts';
-import { refuseSchema } from '../schema/refuse-schema.ts';
-import { SCHEMA_VERSION } from '../schema/migrations.ts';
+import { checkSchema } from '../schema/make-tables.ts';
 import { claimInstance, releaseInstance } from './claim-rows.ts';
 import { claimDelayMs } from './claim-delay.ts';
 import { Failover } from './failover.ts';
@@ -43,18 +41,16 @@ const MOST_LOST = 10_000;
 
 /** Joins a swarm. **Errors** — `E_STORE_AWAY`, `E_STORE_SCHEMA`, `E_NODE_TAKEN`. */
 export async function joinNodes(options: PlacementOptions): Promise<NodePlacement> {
-  const { database, swarm, channel, facts, leaseMs, knownSchema = SCHEMA_VERSION, clock = systemClock } = options;
+  const { database, swarm, channel, facts, leaseMs, work = database, clock = systemClock } = options;
   const rows: SwarmRows = { database, swarm, ...(channel !== undefined && { channel }) };
-  refuseSchema(await readVersion(rows.database), knownSchema);
+  await checkSchema(rows.database);
   const id = randomIds.next('node');
   const sentAt = clock.elapsed();
   await insertNode(rows, id, leaseMs, facts);
   await refuseTwin(rows, id, facts.name);
   await removeEndedNodes(rows);
   await freeOrphans(rows);
-  const { work = database, report = () => undefined } = options;
-  const start = { id, node: facts.name, leaseMs, knownSchema, clock, sentAt, work, report };
-  const placement = new NodePlacement(rows, start);
+  const placement = new NodePlacement(rows, { id, node: facts.name, leaseMs, clock, sentAt, work });
   await placement.renew();
   return placement;
 }
@@ -84,7 +80,6 @@ export class NodePlacement implements ClusterPlacement {
   #refused: ReadonlySet<string> = new Set();
   #load = () => 0;
   #nodes: readonly LivingNode[] = [];
-  #schema = 0;
   #sentAt: number;
   #callOffRenewal = () => {};
   #callOffEnd = () => {};
@@ -102,14 +97,9 @@ export class NodePlacement implements ClusterPlacement {
   /** Writes what is left in memory of an instance, or of all, before this node gives it up. */
   beforeRelease: (instance?: AgentAddress) => Promise<void> = async () => undefined;
 
-  /** The reason why this node claims nothing; absent when it claims. */
-  get refusal(): string | undefined {
-    const { knownSchema } = this.start;
-    if (this.#schema > knownSchema) {
-      return `The tables of the database have version ${this.#schema}, and this program knows version ${knownSchema}. Update this node.`;
-    }
-    if (this.#leaving !== undefined) return 'The node leaves the swarm.';
-    return this.#isDraining ? 'The node gives up its instances.' : undefined;
+  /** True if this node leaves the swarm or gives up its instances. It claims nothing then. */
+  get isGivingUp(): boolean {
+    return this.#leaving !== undefined || this.#isDraining;
   }
 
   /** True after the place was lost or left. */
@@ -248,7 +238,7 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
 
   /** Returns true if this node may claim instances of the agent. */
   accepts(agentName: string): boolean {
-    return this.refusal === undefined && !this.#refused.has(agentName);
+    return !this.isGivingUp && !this.#refused.has(agentName);
   }
 
   onDrain(listener: () => void): void {
@@ -295,7 +285,6 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     this.#sentAt = sentAt;
     this.#failover.compare(this.#nodes, renewed.nodes);
     this.#nodes = renewed.nodes;
-    this.#noteSchema(renewed.schema);
     this.#renewAfter(leaseMs / 3);
     this.heardDraining(renewed.own.isDraining);
   }
@@ -336,12 +325,6 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     const hint = freeHint(this.rows.channel, '$1::text', '$2::text');
     // It is only a hint: if it fails, the scans of the other nodes find the instance.
     await this.start.work.query(`select ${hint}`, [agentName, instanceKey]).catch(() => undefined);
-  }
-
-  #noteSchema(version: number): void {
-    const isNewer = version > this.start.knownSchema && this.#schema <= this.start.knownSchema;
-    this.#schema = version;
-    if (isNewer && this.refusal !== undefined) this.start.report(this.refusal);
   }
 
   #silentMs(): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '../testing/with-postgres.ts';
 import { openDatabase } from '../driver/database.ts';
-import { SCHEMA_VERSION } from '../schema/migrations.ts';
+import { SCHEMA_VERSION } from '../schema/make-tables.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { openTestSwarms } from '../testing/test-swarm.ts';
 import { readStatus, warningsOf } from './store-status.ts';
@@ -30,7 +30,7 @@ describe('the status of a store', () => {
   });
 
   test('works without tables', async () => {
-    const made = await makeTestDatabase({ migrated: false });
+    const made = await makeTestDatabase({ hasTables: false });
     const database = openDatabase(made.address);
     try {
       const status = await readStatus(database);
@@ -76,7 +76,7 @@ describe('the warnings of a store', () => {
 
   test.each([
     [0, 'gdn store init'],
-    [SCHEMA_VERSION + 1, 'newer version'],
+    [SCHEMA_VERSION + 1, `have version ${SCHEMA_VERSION + 1}`],
   ])('name tables of version %p', (version, text) => {
     expect(warningsOf(safe, version).join('\n')).toContain(text);
   });

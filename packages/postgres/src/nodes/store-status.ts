@@ -1,8 +1,7 @@
 /** The state of a database for people: versions, durability, sizes and nodes, with warnings where commits could be lost. */
 import type { ClusterNode } from '@goondan/runtime/history';
 import type { Database, Row } from '../driver/database.ts';
-import { readVersion } from '../schema/migrate.ts';
-import { SCHEMA_VERSION } from '../schema/migrations.ts';
+import { describeOther, OTHER_SCHEMA, readVersion, SCHEMA_VERSION } from '../schema/make-tables.ts';
 import { findDamage } from './find-damage.ts';
 import { listNodes } from './node-rows.ts';
 
@@ -36,7 +35,7 @@ type Rows = Pick<Database, 'query'>;
 export async function readStatus(database: Rows): Promise<StoreStatus> {
   const schema = await readVersion(database);
   const server = await readServer(database);
-  const isUsable = schema >= SCHEMA_VERSION;
+  const isUsable = schema === SCHEMA_VERSION;
   const facts = {
     server: server.version,
     schema,
@@ -93,8 +92,7 @@ export function warningsOf(server: ServerSettings, schema: number): readonly str
   const found: (string | false)[] = [
     number < OLDEST_SERVER && 'The server is older than PostgreSQL 15, which is the oldest tested version.',
     schema === 0 && 'The database has no tables of Goondan. Run `gdn store init`.',
-    schema > 0 && schema < SCHEMA_VERSION && 'The tables are of an older version. Run `gdn store upgrade`.',
-    schema > SCHEMA_VERSION && 'The tables are of a newer version: a node of this version claims nothing. Update it.',
+    schema > 0 && schema !== SCHEMA_VERSION && `${describeOther(schema)} ${OTHER_SCHEMA}`,
     is_standby && 'The server is a standby and takes no writes.',
     commit === 'off' && 'synchronous_commit is off: the server can lose acknowledged commits when it crashes.',
     fsync === 'off' && 'fsync is off: the server can lose everything when its machine crashes.',

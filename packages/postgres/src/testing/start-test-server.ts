@@ -1,7 +1,7 @@
 /** Starts a server for tests, with a database that has the tables, of which tests make copies. */
 import { type Database, openDatabase } from '../driver/database.ts';
 import { type Server, startServer } from '../embedded/start-server.ts';
-import { migrate } from '../schema/migrate.ts';
+import { makeTables } from '../schema/make-tables.ts';
 
 export const TEMPLATE = 'gdn_template';
 
@@ -12,7 +12,7 @@ export async function startTestServer(folder: string, major: number | undefined)
   const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '500', autovacuum: 'off', ...memory };
   const server = await startServer({ folder, major, settings, isTemporary: true });
   await withDatabase(server.addressOf('postgres'), (database) => database.query(`create database ${TEMPLATE}`));
-  await withDatabase(server.addressOf(TEMPLATE), migrate);
+  await withDatabase(server.addressOf(TEMPLATE), makeTables);
   return server;
 }
 

@@ -11,7 +11,7 @@ import { startTestServer, TEMPLATE, withDatabase } from './start-test-server.ts'
 import { hasPostgres, testMajor } from './with-postgres.ts';
 
 export interface TestDatabase {
-  /** The address of an empty database. With `migrated`, it has the tables. */
+  /** The address of an empty database. With `hasTables`, it has the tables. */
   readonly address: string;
   drop(): Promise<void>;
 }
@@ -29,12 +29,12 @@ let server: Promise<TestServer> | undefined;
  * Makes a database, as a copy of one that has the tables. The first call starts the server. Where no server can run, the
  * address leads nowhere: the tests that would use it are skipped.
  */
-export async function makeTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+export async function makeTestDatabase({ hasTables = true } = {}): Promise<TestDatabase> {
   if (!hasPostgres) return { address: 'postgres://127.0.0.1:1/none', drop: async () => undefined };
   server ??= openServer();
   const { addressOf, make } = await server;
   const name = `test_${process.pid}_${crypto.randomUUID().replaceAll('-', '_')}`;
-  await make(`create database ${name}${migrated ? ` template ${TEMPLATE} strategy file_copy` : ''}`);
+  await make(`create database ${name}${hasTables ? ` template ${TEMPLATE} strategy file_copy` : ''}`);
   return {
     address: addressOf(name),
     async drop() {

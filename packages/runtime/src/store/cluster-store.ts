@@ -76,8 +76,6 @@ export interface InstancePage {
 }
 
 export interface ClusterPlacement extends Placement {
-  /** The reason why this node claims nothing, for people; absent when it claims. */
-  readonly refusal?: string | undefined;
   /** The node that owns the instance and lives; `undefined` when there is none. */
   ownerOf(instance: AgentAddress): Promise<ClusterNode | undefined>;
   /**

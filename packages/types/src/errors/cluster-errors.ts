@@ -41,7 +41,8 @@ export const clusterErrors = {
   },
   E_STORE_SCHEMA: {
     meaning: 'The database has no tables of Goondan, or those of another version.',
-    suggestion: 'Run `gdn store init` for a new database, or `gdn store upgrade` for an older one.',
+    suggestion:
+      'Run `gdn store init` for a new database. For tables of another version, use the version of Goondan that made them, or another database.',
   },
   E_SWARM_TAKEN: {
     meaning: 'The store has another swarm with this name, and the name is the identity of a swarm in a store.',

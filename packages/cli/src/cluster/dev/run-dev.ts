@@ -89,7 +89,7 @@ async function openCluster(address: string, endings: AsyncDisposableStack): Prom
   if (access === undefined) throw new Error('A file is an address.');
   endings.defer(() => access.close());
   const opened = await access.openAny();
-  await opened.migrate();
+  await opened.makeTables();
   // A database of the user may have the token of another `gdn cluster dev`.
   const name = `cluster-dev-${randomBytes(6).toString('hex')}`;
   await opened.tokens.add(name, 'operate', access.token());
