@@ -20,7 +20,7 @@ export interface SwarmBundleOptions {
 /** Returns the folder of the bundle. The caller removes it. */
 export function writeSwarmBundle({ trace, isolation = 'instance', latencyMs = 0 }: SwarmBundleOptions): string {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-bench-bundle-'));
-  // A process for each conversation is the default. The field is left out, so that older versions read the bundle.
+  // A process for each conversation is the default.
   const isolated = isolation === 'agent' ? ', isolation: agent' : '';
   writeFileSync(join(folder, '.env'), `BENCH_TOKEN='${secrets[0]}'\n`);
   writeFileSync(join(folder, 'weather.js'), 'export const handlers = { get: () => ({ tempC: 20 }) };\n');

@@ -37,21 +37,6 @@ export interface NewMessage extends Message {
 /** The time when an ephemeral message is removed: at the end of the step or of the turn that emitted it. */
 export type MessageLifetime = 'step' | 'turn';
 
-/** The metadata key that older versions used instead of the field `lifetime`. It is still read. */
-export const EPHEMERAL = 'goondan.ephemeral';
-
-/**
- * Returns the lifetime of an ephemeral message, from its field or from the old metadata key; `undefined` for other
- * messages.
- */
-export function lifetimeOf({
-  lifetime,
-  metadata,
-}: Pick<Message, 'lifetime' | 'metadata'>): MessageLifetime | undefined {
-  const written = lifetime ?? metadata[EPHEMERAL];
-  return written === 'step' || written === 'turn' ? written : undefined;
-}
-
 /**
  * The metadata key that marks an incomplete reply. The value of the key is true when the reply reached a token limit.
  */

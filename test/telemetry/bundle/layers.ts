@@ -6,7 +6,7 @@ export const register: ExtensionRegister = ({ pipeline }) => {
   pipeline.register(
     'step',
     (ctx) => {
-      const message = createUserMessage('EMITTED-CANARY', { 'goondan.ephemeral': 'step' });
+      const message = createUserMessage('EMITTED-CANARY', {}, { lifetime: 'step' });
       if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'append', message });
       return ctx.next();
     },

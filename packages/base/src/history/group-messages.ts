@@ -2,7 +2,7 @@
  * Groups messages that are removed together: a single message, or an assistant message with tool calls and their
  * results. Removing whole groups never separates a call from its result.
  */
-import { lifetimeOf, type Message } from '@goondan/types';
+import type { Message } from '@goondan/types';
 import { estimateTokens } from './estimate-tokens.ts';
 
 export interface MessageGroup {
@@ -50,5 +50,5 @@ function callsOf({ data }: Message): string[] {
 }
 
 function isFixed(message: Message): boolean {
-  return message.metadata.pinned === true || lifetimeOf(message) !== undefined;
+  return message.metadata.pinned === true || message.lifetime !== undefined;
 }

@@ -12,7 +12,7 @@ export interface LineChoice {
   readonly trace?: string | undefined;
 }
 
-/** Returns the function that tells whether a line is shown. A level that a later version added is always shown. */
+/** Returns the function that tells whether a line is shown. */
 export function chooseLines({ level, since, grep, trace }: LineChoice): (line: LogLine) => boolean {
   const hidden: readonly string[] = logLevels.slice(0, logLevels.indexOf(level));
   return (line) =>

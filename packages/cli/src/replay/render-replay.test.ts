@@ -6,7 +6,7 @@ import { renderReplay } from './render-replay.ts';
 const report = (layers: number): ReplayReport => ({
   turn: {
     ...{ turnId: 'turn-a', agentName: 'host', instanceKey: 'default', startedAt: '2026-01-02T03:04:05.678Z' },
-    ...{ traceId: 'trace', spanId: 'span', resumes: 0 },
+    ...{ traceId: 'trace', spanId: 'span', source: { kind: 'cli', name: 'gdn' }, resumes: 0 },
   },
   steps: 1,
   served: { model: 1, tool: 0, agent: 0, approval: 0 },

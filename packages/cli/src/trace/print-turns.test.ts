@@ -10,6 +10,7 @@ const turn = (instanceKey: string, input: string): TurnSummary => ({
   spanId: 'b'.repeat(16),
   agentName: 'host',
   instanceKey,
+  source: { kind: 'cli', name: 'gdn' },
   startedAt: new Date(2026, 0, 2, 3, 4, 5).toISOString(),
   input,
   resumes: 0,

@@ -61,6 +61,7 @@ const prompts = (...calls: CallPrompt[]): TurnPrompts => ({
     instanceKey: 'default',
     traceId: 'a',
     spanId: 'b',
+    source: { kind: 'cli', name: 'gdn' },
     startedAt: '2026-01-02T03:04:05.000Z',
     resumes: 0,
   },

@@ -161,7 +161,7 @@ async function* readLines(
     page = await database.query<LineRow>(READ_PAGE, [swarm, agentName, instanceKey, last]);
     const [next] = page;
     if (next !== undefined && next.seq <= last + 1) continue;
-    // It was the end, or numbers are missing: those of removed lines, or of records that format 1 did not keep.
+    // It was the end, or lines were removed.
     const [now] = await database.query<Pick<FirstRow, 'history_start'>>(READ_START, [swarm, agentName, instanceKey]);
     if (now?.history_start !== start) throw shortenedError({ agentName, instanceKey });
   }

@@ -213,8 +213,7 @@ describe('S-08 a swarm on files is copied', () => {
     const [approval] = await database.query<{ record: string }>(
       `select record from gdn_approval where swarm = 'imported'`,
     );
-    // A question of an earlier version is about a tool call.
-    expect(JSON.parse(approval?.record ?? '')).toEqual({ ...asked, kind: 'call' });
+    expect(JSON.parse(approval?.record ?? '')).toEqual(asked);
     await files.close();
     await rows.close();
   }, 300_000);

@@ -252,8 +252,7 @@ export const reloadShape: ShapeOf<ReloadResult> = {
   changed: listOf(name),
   added: listOf(name),
   removed: listOf(name),
-  // A server of an earlier version does not send this list.
-  agents: (value) => (value === undefined ? [] : agentChanges(value)),
+  agents: agentChanges,
   fields: optional(listOf(name)),
   retried: optional(listOf(object(address))),
 };

@@ -17,6 +17,6 @@ export interface Answers {
 export interface LeftAnswer {
   readonly eventId: string;
   readonly result: TurnResult;
-  /** The tokens of the turn, and of the agents that it called. Absent if an older version committed it. */
+  /** The tokens of the turn, and of the agents that it called. Absent if they used none. */
   readonly usage?: TokenUsage;
 }

@@ -22,5 +22,6 @@ export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): L
 }
 
 export function madeRecord(kind: MiddlewareKind, label: string, more: Partial<ChainRecord> = {}): ChainRecord {
-  return { kind, label, id: label, startMs: 0, totalMs: 2, layers: [], inside: [], called: [], ...more };
+  const times = { startMs: 0, totalMs: 2 };
+  return { kind, label, id: label, spanId: `span of ${label}`, ...times, layers: [], inside: [], called: [], ...more };
 }

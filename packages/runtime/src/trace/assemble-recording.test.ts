@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { assembleRecording, type TurnRuns } from './assemble-recording.ts';
+import { NO_USAGE } from '../ports/token-usage.ts';
 import { madeLayer, madeRecord } from '../testing/made-trace.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 
@@ -11,6 +12,7 @@ const start: LineOf<'start'> = {
   instanceKey: 'default',
   traceId: 'a'.repeat(32),
   spanId: '1'.repeat(16),
+  source: { kind: 'cli', name: 'gdn' },
 };
 const beginning: LineOf<'beginning'> = {
   type: 'beginning',
@@ -65,7 +67,7 @@ test('the lines of a turn give its recording', () => {
 });
 
 describe('a turn in several runs', () => {
-  const resumePoint = { events: 2, effects: {}, intents: [], steps: [], nextStep: 3 };
+  const resumePoint = { events: 2, effects: {}, intents: [], steps: [], nextStep: 3, usage: { usage: NO_USAGE } };
   const again: LineOf<'start'> = { ...start, time: '2026-01-01T01:00:00.000Z', resumed: true };
   const last = [
     again,
@@ -164,7 +166,7 @@ describe('the problem names the missing part', () => {
   const { outcome: _, ...long } = effect;
   test.each<[string, readonly TraceLine[], string]>([
     ['the start', [], 'its beginning is missing'],
-    ['the beginning', whole.filter((line) => line !== beginning), 'an older version of Goondan'],
+    ['the beginning', whole.filter((line) => line !== beginning), 'its beginning is missing'],
     ['records after the file was full', [...whole, { type: 'cut' }], 'its file reached the size limit'],
     ['dropped records', [...whole, { type: 'dropped', count: 3 }], '3 records'],
     ['chains', [start, beginning, chain, { ...end, chainsMore: 1 }], 'more chains and layers'],
@@ -175,12 +177,12 @@ describe('the problem names the missing part', () => {
     ],
     ['a long answer', [start, beginning, long, chain, end], 'too long to be kept (model 0/model)'],
     [
-      'where it was cancelled, which earlier versions did not keep',
+      'where it was cancelled',
       [start, beginning, chain, { ...end, finishReason: 'error', error: 'E_CANCELLED: no' }],
       'it was cancelled or timed out, and the point was not recorded',
     ],
     [
-      'what it went on from, which earlier versions did not keep',
+      'what it went on from',
       [...whole.slice(0, -1), { ...start, resumed: true }, beginning, chain, end],
       'from a state that was not recorded',
     ],

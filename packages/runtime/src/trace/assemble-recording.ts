@@ -78,8 +78,7 @@ function assembleRun(
     return { problem: 'it had more chains and layers than are recorded' };
   }
   const beginning = lines.find((line) => line.type === 'beginning');
-  if (beginning === undefined)
-    return { problem: 'an older version of Goondan recorded it without the data for a replay' };
+  if (beginning === undefined) return { problem: 'its beginning is missing' };
   const resumePoint = resumePointOf(lines);
   if ('problem' in resumePoint) return resumePoint;
   const effects = lines.filter((line) => line.type === 'effect');

@@ -40,7 +40,7 @@ function markCancelled({ error }: { readonly error?: string }): { readonly isCan
 function findPlaces(turns: readonly TurnTrace[]) {
   const places = new Map<string, { readonly turn: TurnTrace; readonly chain: ChainRecord }>();
   const add = (turn: TurnTrace, chain: ChainRecord): void => {
-    if (chain.spanId !== undefined) places.set(chain.spanId, { turn, chain });
+    places.set(chain.spanId, { turn, chain });
     for (const inside of chain.inside) add(turn, inside);
   };
   for (const turn of turns) {

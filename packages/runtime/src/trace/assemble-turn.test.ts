@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { MiddlewareKind } from '@goondan/types';
+import { NO_USAGE } from '../ports/token-usage.ts';
 import { madeRecord } from '../testing/made-trace.ts';
 import { assembleTurn } from './assemble-turn.ts';
 import type { TraceLine } from './trace-lines.ts';
@@ -13,6 +14,7 @@ const start = (second: number, resumed = false): TraceLine => ({
   instanceKey: 'default',
   traceId: 'trace',
   spanId: '1111111111111111',
+  source: { kind: 'cli', name: 'gdn' },
   ...(resumed ? { resumed } : {}),
 });
 const chain = (
@@ -106,7 +108,7 @@ test('F-10 a turn has the last state of each server', () => {
 test('L-01 a turn that went on with another plan names both, even if the crash lost the chain of the first run', () => {
   const resume = (plan: string): TraceLine => ({
     type: 'resume',
-    point: { events: 0, effects: {}, intents: [], steps: [], nextStep: 1, plan },
+    point: { events: 0, effects: {}, intents: [], steps: [], nextStep: 1, usage: { usage: NO_USAGE }, plan },
   });
   const turns = [
     [start(1), chain(1, 0, 'step'), start(2, true), resume('a'), chain(0, undefined, 'turn', { plan: 'b' }), end(3)],

@@ -44,9 +44,9 @@ const isLayer = fields(
 );
 
 const isSpan = fields(
-  { kind: isMiddlewareKind, label: isText, id: isText, startMs: isNumber, totalMs: isNumber },
+  { kind: isMiddlewareKind, ...each(isText, 'label', 'id', 'spanId'), ...each(isNumber, 'startMs', 'totalMs') },
   {
-    ...each(isText, 'spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
+    ...each(isText, 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
     ...each(isNumber, 'layersMore', 'retryMs', 'limitMs', 'reservedTokens', 'waitedMs', 'askedMs'),
     answers: isAnswers,
     ...each(isPlainObject, 'by', 'tokens'),
@@ -99,6 +99,7 @@ const isResumePoint = fields({
   effects: isPlainObject,
   intents: listOf(isText),
   steps: listOf(isPlainObject),
+  usage: isPlainObject,
 });
 
 const isStatus = fields(each(isText, 'extension', 'state', 'since'), {
@@ -115,8 +116,11 @@ const isEffect = fields(
 
 const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = {
   start: fields(
-    { ...each(isText, 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'), time: isTime },
-    { ...each(isText, 'input', 'parentSpanId'), source: isPlainObject },
+    {
+      ...each(isText, 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'),
+      ...{ source: isPlainObject, time: isTime },
+    },
+    each(isText, 'input', 'parentSpanId'),
   ),
   chain: fields({ n: isWhole, chain: isSpan }, { parent: isWhole }),
   beginning: fields({ event: isPlainObject, extensions: isPresent }),

@@ -65,7 +65,7 @@ test('encodeTraceLine leaves out empty lists and the chains inside', () => {
   const idle = madeRecord('step', '0', { layers: [madeLayer('idle')], inside: [chain('model')] });
   const encoded = JSON.parse(encodeTraceLine({ type: 'chain', n: 1, parent: 0, chain: idle })) as unknown;
   const layers = [{ extension: 'idle', name: 'step', kind: 'step', startMs: 0, ownMs: 1, totalMs: 2 }];
-  const written = { kind: 'step', label: '0', id: '0', startMs: 0, totalMs: 2, layers };
+  const written = { kind: 'step', label: '0', id: '0', spanId: 'span of 0', startMs: 0, totalMs: 2, layers };
   expect(encoded).toEqual({ type: 'chain', n: 1, parent: 0, chain: written });
 });
 

@@ -50,8 +50,7 @@ function halted(
  * layers of the chain got at least as far as that line says.
  */
 function crashed(lines: readonly TraceLine[]): ReturnType<typeof haltRun> {
-  // Earlier versions did not record the stage of a layer. A running layer without a stage counts as `in`.
-  const stageOf = ({ outcome, stage = 'in' }: LayerRecord) => (outcome === 'running' ? stage : undefined);
+  const stageOf = ({ outcome, stage }: LayerRecord) => (outcome === 'running' ? stage : undefined);
   const kept = lines.map((line) =>
     line.type === 'chain' && line.chain.isUnfinished === true ? stopped(line, stageOf) : line,
   );

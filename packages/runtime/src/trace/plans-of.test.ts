@@ -16,7 +16,7 @@ test('L-01 lists the plans of the turn layers and of the steps, in order', () =>
   );
 });
 
-test('a turn that ended before its first step has the plan of its layers, and an older record has none', () => {
+test('a turn that ended before its first step has the plan of its layers, and a plan without a digest is left out', () => {
   expect(describePlans(plansOf(madeRecord('turn', 'a', { plan: 'a' })))).toBe('turn layers with plan a');
   expect(describePlans([{ plan: 'a', steps: [0, 1, 2] }])).toBe('steps 0, 1 and 2 with plan a');
   expect(plansOf(madeRecord('turn', 'a', { inside: [step('0')] }))).toEqual([]);

@@ -9,6 +9,7 @@ const turn = (agentName: string, more: Partial<TurnTrace> = {}): TurnTrace => ({
   spanId: '1111111111111111',
   agentName,
   instanceKey: 'default',
+  source: { kind: 'cli', name: 'gdn' },
   startedAt: '2026-01-01T00:00:01.000Z',
   input: `ask ${agentName}`,
   durationMs: 9,

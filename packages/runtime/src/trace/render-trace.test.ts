@@ -128,6 +128,7 @@ function traced(agentName: string, more: Partial<TurnTrace> = {}): TurnTrace {
     spanId: '1111111111111111',
     agentName,
     instanceKey: 'default',
+    source: { kind: 'cli', name: 'gdn' },
     startedAt: '2026-01-01T00:00:01.000Z',
     resumes: 0,
     chain: inTurn(chain('turn', agentName)),

@@ -2,7 +2,7 @@
  * The point from which a process continues a turn that another process began: the part of the turn's log that is still
  * needed, as JSON. The turn's messages are in the archive.
  */
-import type { JsonObject, JsonValue, StepResult, TokenUsage, ToolCallResult } from '@goondan/types';
+import type { JsonObject, JsonValue, StepResult, ToolCallResult } from '@goondan/types';
 import type { TurnUsage } from '../ports/turn-outcome.ts';
 
 export interface ResumePoint {
@@ -23,12 +23,12 @@ export interface ResumePoint {
   /** Keys of effects that had begun. */
   readonly intents: readonly string[];
   readonly steps: readonly ResumedStep[];
-  /** A digest of the plan whose turn layers ran first. Absent when it is not known. */
+  /** A digest of the plan whose turn layers ran first. Absent when the plan has none. */
   readonly plan?: string;
   /** The last other node that ran the turn. Absent when only one did. */
   readonly movedFrom?: string;
-  /** The tokens that the turn has used so far. Absent in records of an older version. */
-  readonly usage?: TurnUsage;
+  /** The tokens that the turn has used so far. */
+  readonly usage: TurnUsage;
   /** The index of the first step to run. */
   readonly nextStep: number;
   /**
@@ -59,11 +59,9 @@ export interface ResumedStep {
   readonly responseMessageId?: string;
   /** The problems of the step's answer, which does not fit the demanded schema. Absent when there are none. */
   readonly problems?: readonly string[];
-  /** The tokens of the step's own model calls. Only in records of an older version. */
-  readonly usage?: TokenUsage;
   /** The results of the step's tool calls; also those of a kept step. */
   readonly toolResults: readonly ToolCallResult[];
-  /** A digest of the plan that the step ran with. Absent in records of an older version. */
+  /** A digest of the plan that the step ran with. Absent when the plan has none. */
   readonly plan?: string;
   /** A digest of the plan whose turn layers ran around the step; absent when it is the plan of the step. */
   readonly turnPlan?: string;

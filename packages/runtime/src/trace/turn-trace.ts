@@ -26,11 +26,8 @@ export interface TurnSummary extends AgentAddress {
   readonly spanId: string;
   /** The span of the agent that requested the turn. */
   readonly parentSpanId?: string;
-  /**
-   * The sender of the turn's input: another agent, a connector, or a person at a terminal. Absent in records of an
-   * older version.
-   */
-  readonly source?: AgentEventSource;
+  /** The sender of the turn's input: another agent, a connector, or a person at a terminal. */
+  readonly source: AgentEventSource;
   readonly startedAt: string;
   /** The first words of the turn's input. */
   readonly input?: string;
@@ -47,7 +44,7 @@ export interface TurnSummary extends AgentAddress {
   /** The first characters of the answer as JSON, if the turn demanded a schema. */
   readonly output?: string;
   readonly stepCount?: number;
-  /** The tokens of the turn's own model calls and of the agents that it called. Absent in records of an older version. */
+  /** The tokens of the turn's own model calls and of the agents that it called. Absent while it runs. */
   readonly usage?: TokenUsage;
   /** The part of `usage` that called agents used. */
   readonly called?: TokenUsage;
@@ -168,8 +165,7 @@ export interface ChainRecord {
   readonly kind: MiddlewareKind;
   readonly label: string;
   readonly id: string;
-  /** Absent for a model call that an earlier version recorded. */
-  readonly spanId?: string;
+  readonly spanId: string;
   /** The layer whose code requested the chain; absent when the runtime did. */
   readonly by?: { readonly extension: string; readonly name: string };
   /** The time since the start of the turn. */

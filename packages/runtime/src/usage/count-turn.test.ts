@@ -3,7 +3,7 @@ import type { TokenUsage } from '@goondan/types';
 import fc from 'fast-check';
 import { NO_USAGE, sumUsage } from '../ports/token-usage.ts';
 import { countTurn, type RecordedEffect, usageOf } from './count-turn.ts';
-import { dayOf, KEPT_DAYS, keepRecent, type Spending, SpendingSum } from './spending.ts';
+import { dayOf, KEPT_DAYS, keepRecent, type PaidModel, type Spending, SpendingSum } from './spending.ts';
 
 const usage = fc.record({ inputTokens: fc.nat(99), outputTokens: fc.nat(99), totalTokens: fc.nat(198) });
 const spending: fc.Arbitrary<Spending> = fc.record(
@@ -38,12 +38,12 @@ test('Y-03 adding spendings keeps their sum, and leaves one for each day, model 
 
 test('Y-03 each recorded reply counts once, by day, model and extension, and called agents count apart', () => {
   const used = (inputTokens: number): TokenUsage => ({ inputTokens, outputTokens: 1, totalTokens: inputTokens + 1 });
-  const reply = (key: string, inputTokens: number, paid?: RecordedEffect['paid']): RecordedEffect => ({
+  const reply = (key: string, inputTokens: number, paid: PaidModel): RecordedEffect => ({
     type: 'effect',
     key,
     kind: 'model',
     outcome: { ok: true, value: { content: [], finishReason: 'stop', usage: { ...used(inputTokens) } } },
-    ...(paid && { paid }),
+    paid,
   });
   const asked: RecordedEffect = {
     type: 'effect',
@@ -55,6 +55,7 @@ test('Y-03 each recorded reply counts once, by day, model and extension, and cal
   const evening = Date.parse('2026-11-16T23:59:59Z');
   const morning = Date.parse('2026-11-17T00:00:01Z');
   const large = { provider: 'anthropic', model: 'large' };
+  const small = { provider: 'openai', model: 'small' };
   const counted = countTurn([
     { at: evening, record: reply('0/model', 10, large) },
     { at: evening, record: reply('pre/memory/model/0', 5, { ...large, extension: 'memory' }) },
@@ -63,7 +64,7 @@ test('Y-03 each recorded reply counts once, by day, model and extension, and cal
     { at: morning, record: { type: 'resumed' } },
     { at: morning, record: reply('0/model', 10, large) },
     { at: morning, record: reply('1/model', 20, large) },
-    { at: morning, record: reply('2/model', 40) },
+    { at: morning, record: reply('2/model', 40, small) },
     { at: morning, record: { type: 'step', outcome: 'completed' } },
   ]);
   expect(counted).toEqual({
@@ -71,7 +72,7 @@ test('Y-03 each recorded reply counts once, by day, model and extension, and cal
       { day: '2026-11-16', ...large, calls: 1, usage: used(10) },
       { day: '2026-11-16', ...large, extension: 'memory', calls: 1, usage: used(5) },
       { day: '2026-11-17', ...large, calls: 1, usage: used(20) },
-      { day: '2026-11-17', provider: 'unknown', model: 'unknown', calls: 1, usage: used(40) },
+      { day: '2026-11-17', ...small, calls: 1, usage: used(40) },
     ],
     called: used(300),
     steps: 1,

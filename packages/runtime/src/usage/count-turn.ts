@@ -12,7 +12,7 @@ export interface RecordedEffect {
   readonly key: string;
   readonly kind: EffectKind;
   readonly outcome: EffectOutcome;
-  /** For a reply of a model: the model. Absent in records of an older version. */
+  /** For a reply of a model: the model. */
   readonly paid?: PaidModel;
   /** For a request to another agent: the tokens of the called turn, and of the agents that it called. */
   readonly called?: TokenUsage;
@@ -47,17 +47,14 @@ export function countTurn(records: Iterable<{ readonly at: number; readonly reco
   return { spent: spent.list(), ...(called === undefined ? {} : { called }), steps };
 }
 
-function spentBy({ kind, outcome, paid }: RecordedEffect, at: number): readonly Spending[] {
-  if (kind !== 'model' || !outcome.ok) return [];
+function spentBy({ outcome, paid }: RecordedEffect, at: number): readonly Spending[] {
+  if (paid === undefined || !outcome.ok) return [];
   // Safe: only checked replies are recorded as the values of model calls.
   const { usage } = (outcome.value ?? {}) as unknown as Partial<ModelReply>;
   if (usage === undefined) return [];
-  const { extension, provider, model } = paid ?? UNKNOWN;
+  const { extension, provider, model } = paid;
   return [{ day: dayOf(at), provider, model, ...(extension === undefined ? {} : { extension }), calls: 1, usage }];
 }
-
-/** The model of a reply that an older version recorded. */
-const UNKNOWN: PaidModel = { provider: 'unknown', model: 'unknown' };
 
 /** Returns the tokens of a turn with these counts. */
 export function usageOf({ spent = [], called }: Partial<Pick<CountedTurn, 'spent' | 'called'>>): TurnUsage {

@@ -21,7 +21,7 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
   const pieces = piecesOf(message.data, outcomes, calls);
   if (pieces.length === 0) return null;
   // Older messages have this metadata key instead of the field `lifetime`.
-  const isEphemeral = (message.lifetime ?? message.metadata['goondan.ephemeral']) !== undefined;
+  const isEphemeral = message.lifetime !== undefined;
   return (
     <article className={`message is-${message.data.role} by-${author.kind}${isEphemeral ? ' is-ephemeral' : ''}`}>
       <header>

@@ -32,5 +32,5 @@ describe('inputs without a finished turn', () => {
 
 function running(turnId: string) {
   const ids = { turnId, shortId: turnId, traceId: 'x', spanId: 'y', agentName: 'a', instanceKey: 'k' };
-  return { ...ids, startedAt: '', input: 'theirs', resumes: 0 };
+  return { ...ids, source: { kind: 'cli', name: 'gdn' } as const, startedAt: '', input: 'theirs', resumes: 0 };
 }

@@ -71,6 +71,7 @@ function turn(agentName: string, startedAt: string, of: ChainRecord): TurnTrace 
     turnId: agentName,
     traceId: 't',
     spanId: 's',
+    source: { kind: 'cli', name: 'gdn' },
     startedAt,
     resumes: 0,
     chain: of,

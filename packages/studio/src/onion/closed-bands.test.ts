@@ -54,6 +54,6 @@ function describeStep(made: BandStep | undefined): string | undefined {
 }
 
 function band(id: string, kind: SpanBand['kind'], inside: readonly Band[] = []): SpanBand {
-  const chain = { kind, label: id, id, startMs: 0, totalMs: 1, layers: [], inside: [], called: [] };
+  const chain = { kind, label: id, id, spanId: id, startMs: 0, totalMs: 1, layers: [], inside: [], called: [] };
   return { type: 'chain', id, kind, title: id, startMs: 0, totalMs: 1, inside, chain, turnId: 't' };
 }

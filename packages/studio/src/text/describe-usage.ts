@@ -4,7 +4,7 @@ import type { TurnList } from '@goondan/cli/studio';
 type Turn = TurnList['turns'][number];
 type Usage = NonNullable<Turn['usage']>;
 
-/** Returns nothing for a turn that runs, or that an older version recorded. */
+/** Returns nothing for a turn that runs. */
 export function describeUsage({ usage, called }: Pick<Turn, 'usage' | 'called'>): readonly string[] {
   if (usage === undefined) return [];
   const whole = describeCounts(usage, ' tokens');

@@ -265,10 +265,9 @@ export const swarmErrors = {
     suggestion: 'Answer it with `gdn approve` or `gdn deny`, in Studio, or where its turn began.',
   },
   E_QUESTION_RECORD: {
-    meaning:
-      'The store has a record among the questions that is not a question of this version. It is not used, and stays there.',
+    meaning: 'The store has a record among the questions that is not a question. It is not used, and stays there.',
     suggestion:
-      'If a newer version wrote it, start that version. Otherwise remove it while the swarm is stopped: delete its row in PostgreSQL, or move the file `approvals.jsonl` away. Without the file, open questions are asked again, and nothing is always allowed.',
+      'Remove it while the swarm is stopped: delete its row in PostgreSQL, or move the file `approvals.jsonl` away. Without the file, open questions are asked again, and nothing is always allowed.',
   },
   E_QUESTION_REPLY: {
     forPrograms: true,

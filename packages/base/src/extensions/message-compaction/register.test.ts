@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { createUserMessage, EPHEMERAL, GoondanError, type Message, textOf } from '@goondan/types';
+import { createUserMessage, GoondanError, type Message, textOf } from '@goondan/types';
 import { memoryStore } from '@goondan/runtime/history';
 import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { estimateTokens } from '../../history/estimate-tokens.ts';
@@ -244,7 +244,7 @@ describe('message-compaction', () => {
         await tested.say('question');
         const kept = (await tested.messages()).slice(0, -1);
         // Ephemeral messages do not count, because they are removed in any case.
-        const lasting = history.filter(({ metadata }) => metadata[EPHEMERAL] === undefined);
+        const lasting = history.filter(({ lifetime }) => lifetime === undefined);
         const pinned = history.filter(({ metadata }) => metadata.pinned === true).map(({ id }) => id);
         expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(pinned));
         const summaries = kept.filter(({ metadata }) => metadata['compaction.summary'] === true);

@@ -3,13 +3,7 @@
  * messages.
  */
 import fc from 'fast-check';
-import {
-  createAssistantMessage,
-  createSystemMessage,
-  createUserMessage,
-  EPHEMERAL,
-  type Message,
-} from '@goondan/types';
+import { createAssistantMessage, createSystemMessage, createUserMessage, type Message } from '@goondan/types';
 
 export interface HistoryOptions {
   /** If true, the history has no pinned, ephemeral or tool messages. */
@@ -21,15 +15,18 @@ interface Turn {
   readonly answer: string;
   readonly calls: readonly { readonly isAnswered: boolean; readonly output: string }[];
   readonly isStray: boolean;
-  readonly marks: readonly Message['metadata'][];
+  readonly marks: readonly Mark[];
 }
 
+/** Fields of a message that decide whether it is kept. */
+type Mark = Partial<Pick<Message, 'metadata' | 'lifetime'>>;
+
 const words = fc.string({ maxLength: 120 });
-const none: Message['metadata'] = {};
-const mark = fc.oneof(
+const none: Mark = {};
+const mark = fc.oneof<fc.WeightedArbitrary<Mark>[]>(
   { weight: 8, arbitrary: fc.constant(none) },
-  { weight: 1, arbitrary: fc.constant({ pinned: true }) },
-  { weight: 1, arbitrary: fc.constant({ [EPHEMERAL]: 'turn' }) },
+  { weight: 1, arbitrary: fc.constant({ metadata: { pinned: true } }) },
+  { weight: 1, arbitrary: fc.constant({ lifetime: 'turn' }) },
 );
 
 export function randomHistory({ plain = false }: HistoryOptions = {}): fc.Arbitrary<Message[]> {
@@ -63,7 +60,7 @@ function messagesOf({ question, answer, calls, isStray, marks }: Turn, index: nu
       ? createSystemMessage(answer, {}, { id: id('answer') })
       : createAssistantMessage(answer, {}, { id: id('answer') }),
   ];
-  return made.map((message, at) => ({ ...message, metadata: { ...marks[at] } }));
+  return made.map((message, at) => ({ ...message, ...marks[at] }));
 }
 
 function resultOf(toolCallId: string, output: string): Message {

@@ -59,7 +59,7 @@ export type TurnRecord =
       readonly type: 'entered';
       readonly metadata: Record<string, JsonValue>;
       readonly extensionState: Record<string, JsonValue>;
-      /** A digest of the plan whose turn layers ran. Absent in records of an older version. */
+      /** A digest of the plan whose turn layers ran. Absent when the plan has none. */
       readonly plan?: string;
     }
   /** An effect is about to happen. */
@@ -120,7 +120,7 @@ export interface OpenTurn {
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** The result, if this turn is already committed. For an event that another turn has taken, it is that turn's result. */
   readonly finished?: TurnResult;
-  /** The tokens and the completed steps of a finished turn. Absent if an older version committed it. */
+  /** The tokens and the completed steps of a finished turn, if the store keeps them. */
   readonly finishedUsage?: FinishedUsage;
   /** The ids of the events that the committed turn has taken, as far as they are kept. Present with `finished`. */
   readonly finishedAlso?: readonly string[];

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,
   createUserMessage,
-  EPHEMERAL,
   type GoondanError,
   type Message,
   type MessageEvent,
   type NewMessage,
+  type MessageLifetime,
 } from '@goondan/types';
 import type { EventAuthor } from './conversation-store.ts';
 import { noSecrets } from '../../log/mask-secrets.ts';
@@ -222,7 +222,7 @@ describe('finding messages', () => {
   });
 
   test('ephemeral lists the messages that this turn added and that still exist', () => {
-    const fading = (id: string, scope: string) => createSystemMessage(id, { [EPHEMERAL]: scope }, { id });
+    const fading = (id: string, lifetime: MessageLifetime) => createSystemMessage(id, {}, { id, lifetime });
     const { conversation, emit } = open(warmOf([fading('old', 'step')]));
     for (const id of ['a', 'b', 'c']) emit({ type: 'append', message: fading(id, 'step') });
     emit({ type: 'append', message: fading('t', 'turn') });

@@ -8,7 +8,6 @@
  */
 import {
   type ConversationState,
-  lifetimeOf,
   GoondanError,
   type Message,
   type MessageEvent,
@@ -157,7 +156,7 @@ export class Conversation {
 
   /** Returns the ephemeral messages that this turn added and that still exist. */
   ephemeral(lifetime: MessageLifetime): Message[] {
-    return this.ephemerals.filter((message) => lifetimeOf(message) === lifetime && this.get(message.id) === message);
+    return this.ephemerals.filter((message) => message.lifetime === lifetime && this.get(message.id) === message);
   }
 
   /**
@@ -234,7 +233,7 @@ export class Conversation {
    * ignored, with a warning; a `remove` needs none, because the rollback has removed its message.
    */
   private applyAgain(event: MessageEvent, author: EventAuthor): boolean {
-    if ('message' in event && lifetimeOf(event.message) === 'step') return false;
+    if ('message' in event && event.message.lifetime === 'step') return false;
     if (!this.isDuplicate(event) && this.apply(event)) return true;
     if (event.type !== 'remove') {
       this.deps.warn(`${event.type} was ignored: it needs an event of a failed step, and the step runs again.`, author);
@@ -244,7 +243,7 @@ export class Conversation {
 
   private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
     const { message } = event;
-    if (lifetimeOf(message) !== undefined) this.ephemerals.push(message);
+    if (message.lifetime !== undefined) this.ephemerals.push(message);
     // The id of a message that is gone may be used again. From now on it belongs to the new message.
     this.replacements.delete(message.id);
     if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);

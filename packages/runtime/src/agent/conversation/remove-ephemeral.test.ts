@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  createSystemMessage,
-  EPHEMERAL,
-  lifetimeOf,
-  type MessageLifetime,
-  type Message,
-  type MessageEvent,
-  textOf,
-} from '@goondan/types';
+import { createSystemMessage, type MessageLifetime, type Message, type MessageEvent, textOf } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnRecord } from './conversation-store.ts';
@@ -89,7 +81,7 @@ describe('an ephemeral message of a step', () => {
     const counted: number[] = [];
     const looker = extension('looker', ({ pipeline }) => {
       const count = (messages: readonly Message[]) =>
-        counted.push(messages.filter((message) => lifetimeOf(message) === 'step').length);
+        counted.push(messages.filter(({ lifetime }) => lifetime === 'step').length);
       pipeline.register('step', async (ctx) => {
         const result = await ctx.next();
         count(ctx.conversationState.nextMessages);
@@ -193,26 +185,5 @@ describe('an ephemeral message of a turn', () => {
     const { agent } = await agentWith({ extensions: [keeper, turnNoter] });
     await agent.say('time?');
     expect(textsOf(await agent.messages())).toBe('time? | kept |  |  | Seven.');
-  });
-});
-
-describe('the metadata key of earlier versions', () => {
-  test.each<[MessageLifetime]>([['step'], ['turn']])('still ends a message with its %s', async (scope) => {
-    const seen: string[] = [];
-    const { agent } = await agentWith({
-      extensions: [
-        extension('hints', ({ pipeline }) => {
-          pipeline.register('step', (ctx) => {
-            const message = createSystemMessage('a hint', { [EPHEMERAL]: scope }, { id: `hint-${ctx.stepIndex}` });
-            ctx.emitMessageEvent({ type: 'append', message });
-            seen.push(textsOf(ctx.conversationState.nextMessages));
-            return ctx.next();
-          });
-        }),
-      ],
-    });
-    await agent.say('what time is it?');
-    expect(seen[1]?.match(/a hint/g)).toHaveLength(scope === 'step' ? 1 : 2);
-    expect(textsOf(await agent.messages())).not.toContain('a hint');
   });
 });

@@ -19,6 +19,7 @@ const effect = (key: string): TurnRecord => ({
   key,
   kind: 'model',
   outcome: { ok: true, value: { key, usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } },
+  paid: { provider: 'scripted', model: 'm' },
 });
 const input: MessageEvent = { type: 'append', message: createUserMessage('hello', {}, { id: 'i' }) };
 

@@ -3,7 +3,6 @@
  * again, so their effects are left out.
  */
 import type { MessageEvent } from '@goondan/types';
-import { NO_USAGE, sumUsage } from '../../ports/token-usage.ts';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
@@ -45,7 +44,7 @@ export function fromResumePoint(
     intents: new Set(intents),
     // Only the metadata and states of the last step are needed, and `restorePoint` has them.
     steps: steps.map((step) => ({ type: 'step', ...step, metadata: {}, extensionState: {} })),
-    usage: usage ?? { usage: steps.reduce((sum, step) => sumUsage(sum, step.usage ?? NO_USAGE), NO_USAGE) },
+    usage,
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
     // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,

@@ -94,7 +94,7 @@ function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): 
   return about === digest ? answerOf(digest, answer) : undefined;
 }
 
-/** The `id` is absent in records of earlier versions. */
+/** The `id` is absent if the approver has none. */
 type RecordedAnswer = QuestionOutcome & {
   readonly digest: string;
   readonly id?: string;

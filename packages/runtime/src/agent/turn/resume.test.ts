@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,
-  EPHEMERAL,
   type Message,
   type ModelReply,
   type TurnMiddlewareContext,
+  type MessageOptions,
 } from '@goondan/types';
 import fc from 'fast-check';
 import { samples, sampleStep } from '../../../../../test/samples.ts';
@@ -122,16 +122,16 @@ function tools(count: () => void): ToolDeclaration {
   };
 }
 
-const says = (id: string, metadata = {}) => ({
+const says = (id: string, options: MessageOptions = {}) => ({
   type: 'append' as const,
-  message: createSystemMessage(id, metadata, { id, createdAt: clock.now() }),
+  message: createSystemMessage(id, {}, { id, createdAt: clock.now(), ...options }),
 });
 
 /** Changes the base, and emits messages before and after everything else. */
 const outer = extension('outer', ({ pipeline }) => {
   pipeline.register('turn', async (ctx) => {
     ctx.emitMessageEvent({ type: 'remove', targetId: 'old 1' });
-    ctx.emitMessageEvent(says('outer before', { [EPHEMERAL]: 'turn' }));
+    ctx.emitMessageEvent(says('outer before', { lifetime: 'turn' }));
     const { metadata } = ctx;
     const result = await ctx.next();
     ctx.emitMessageEvent(says(`outer after ${JSON.stringify(metadata)}`));
@@ -163,7 +163,7 @@ function busy(ran: (kind: 'turn' | 'step', resumed: boolean) => void) {
       await count();
       const path = ctx.metadata.path as string[];
       ctx.metadata.path = [...path, `${ctx.stepIndex}`];
-      ctx.emitMessageEvent(says('hint', { [EPHEMERAL]: 'step' }));
+      ctx.emitMessageEvent(says('hint', { lifetime: 'step' }));
       ctx.emitMessageEvent(says(`step ${ctx.stepIndex}`));
       if (ctx.stepIndex % 4 === 1) ctx.emitMessageEvent(says(`${await ask(ctx)} in ${ctx.stepIndex}`));
       // The layer throws once before the model call, so that this step is dropped. It throws once after the tools ran,

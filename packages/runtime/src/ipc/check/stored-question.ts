@@ -1,6 +1,6 @@
 /**
  * Checks questions that were read from a store. The checksum of a line says only that its writer completed it: the writer may have
- * been another version, or another program. A record with another shape is left out and reported, and it stays where it is.
+ * been another program. A record with another shape is left out and reported, and it stays where it is.
  */
 import { GoondanError } from '@goondan/types';
 import { checkPage } from '../../questions/check-page.ts';
@@ -44,13 +44,14 @@ export function readQuestions(
 }
 
 function readQuestion({ id, value }: StoredValue): QuestionRecord {
-  const { kind = 'call', ...found } = record(value);
+  const found = record(value);
+  const { kind } = found;
   if (found.id !== id) throw new ShapeError(`is "${found.id}"`, 'id');
   if (kind === 'form' && found.schema === undefined) throw new ShapeError('is missing', 'schema');
   const problem = kind === 'page' ? checkPage(found.url ?? '') : undefined;
   if (problem !== undefined) throw new ShapeError(`is wrong: ${problem}`, 'url');
-  // Safe: all fields were checked. Those of a newer version stay, because an answer is written with the whole record.
-  return { ...(value as QuestionRecord), kind };
+  // Safe: all fields were checked.
+  return value as QuestionRecord;
 }
 
 /** The text of a moment. */
@@ -81,8 +82,7 @@ const record = object({
   key: name,
   toolCallId: name,
   toolName: name,
-  // Earlier versions wrote none for a tool call.
-  kind: optional(oneOf(...questionKinds)),
+  kind: oneOf(...questionKinds),
   askedBy: optional(asking),
   reason: text,
   args: jsonObject,

@@ -104,13 +104,9 @@ export function isSameQuestion(record: QuestionRecord, { at, during, frame }: As
     record.toolName === frame.toolName &&
     record.kind === frame.kind &&
     record.digest === questionDigest(frame) &&
-    isSameTool(record, frame)
+    // A tool that has changed since a person was asked is another one.
+    record.fingerprint === frame.fingerprint
   );
-}
-
-/** A tool that has changed since a person was asked is another one. Records of earlier versions have no fingerprint. */
-function isSameTool({ fingerprint }: QuestionRecord, frame: AskFrame): boolean {
-  return fingerprint === undefined || fingerprint === frame.fingerprint;
 }
 
 /** Returns the person who approved a question of this kind about exactly these arguments, and their door; `undefined` if nobody did. */

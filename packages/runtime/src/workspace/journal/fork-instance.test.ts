@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { createSystemMessage, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
+import { createSystemMessage, GoondanError, type Message } from '@goondan/types';
 import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { blame } from '../history/blame.ts';
@@ -78,7 +78,7 @@ test('a fork at any moment of a random history equals the conversation at that m
   for (const seq of expected.conversations.keys()) {
     const at = { agentName: 'coder', instanceKey: `copy-${seq}` };
     await journal.fork(coder, { as: at.instanceKey, at: seq });
-    const lasting = (expected.conversations[seq] ?? []).filter(({ metadata }) => metadata[EPHEMERAL] === undefined);
+    const lasting = (expected.conversations[seq] ?? []).filter(({ lifetime }) => lifetime === undefined);
     const { messages, extensionState } = await journal.read(at);
     expect({ seq, messages }).toEqual({ seq, messages: lasting });
     expect(extensionState).toEqual(expected.states[seq] ?? {});
@@ -89,7 +89,7 @@ test('a fork at any moment of a random history equals the conversation at that m
 test('ephemeral messages of a finished step are not copied', async () => {
   const journal = await open(SimulatedDisk.empty());
   const { epoch } = await journal.open(coder, 'turn-a');
-  const hint = createSystemMessage('a hint', { [EPHEMERAL]: 'step' }, { id: 'hint' });
+  const hint = createSystemMessage('a hint', {}, { id: 'hint', lifetime: 'step' });
   const [input, answer, step] = simpleRecords('a');
   const author = { kind: 'extension', name: 'hints' } as const;
   await journal.append(coder, epoch, 0, [

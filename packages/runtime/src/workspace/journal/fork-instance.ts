@@ -1,5 +1,5 @@
 /** Creates an instance that continues from a moment of another conversation. */
-import { type AgentAddress, GoondanError, lifetimeOf, type Message } from '@goondan/types';
+import { type AgentAddress, GoondanError, type Message } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import type { BlamedMessage } from '../history/blamed-message.ts';
 import { foldHistory, type Moment } from '../history/fold-history.ts';
@@ -87,7 +87,7 @@ function toFork(
   seq: number | undefined,
 ) {
   // Ephemeral messages belong to a step or turn that the fork does not continue.
-  const messages = blamed.filter(({ message }) => lifetimeOf(message) === undefined);
+  const messages = blamed.filter(({ message }) => message.lifetime === undefined);
   const moment = seq === undefined ? {} : { seq };
   const found = problems.length > 0 ? { problems } : {};
   const forked: ForkedInstance = { ...moment, messages: messages.length, unknownStates, ...found };

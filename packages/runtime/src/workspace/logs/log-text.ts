@@ -1,7 +1,6 @@
 /** Encodes log lines for a file, and decodes them. */
-import type { CodePlace } from '@goondan/types';
 import { codePlace } from '../../ipc/check/code-place.ts';
-import { object, optional, text as anyText } from '../../ipc/check/shape.ts';
+import { object, oneOf, optional, text as anyText } from '../../ipc/check/shape.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 
 /** The maximum length of a line. A longer line is written without its data and with a shortened message. */
@@ -39,39 +38,27 @@ export function droppedText(lines: number, now: Date): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The fields that readers search and print. Levels and further fields of a later version are allowed. */
+/** The fields that readers search and print. */
 const readFields = object({
   time: anyText,
-  level: anyText,
+  level: oneOf('debug', 'info', 'warn', 'error'),
   message: anyText,
   agent: optional(anyText),
   instance: optional(anyText),
   connection: optional(anyText),
   extension: optional(anyText),
   traceId: optional(anyText),
+  place: optional(codePlace),
 });
 
-/**
- * Decodes one line. Returns `undefined` for a partial line, which a crash or a full disk can leave. A line of a later
- * version is returned with all its fields, except a `place` with an unknown shape.
- */
+/** Decodes one line. Returns `undefined` for a partial line, which a crash or a full disk can leave. */
 export function decodeLine(text: string): LogLine | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     readFields(parsed);
-    // Safe: the fields that readers use were just checked; an unknown level is only printed.
-    const { place, ...line } = parsed as LogLine;
-    return place !== undefined && isPlace(place) ? { ...line, place } : line;
+    // Safe: the fields that readers use were just checked.
+    return parsed as LogLine;
   } catch {
     return undefined;
-  }
-}
-
-function isPlace(value: unknown): value is CodePlace {
-  try {
-    codePlace(value);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -8,7 +8,7 @@ import { reviveMessage, type StoredMessage } from '../../messages/message-text.t
 export interface Reply {
   readonly replyTo: ReplyAddress;
   readonly result: TurnResult;
-  /** The tokens of the turn, and of the agents that it called. Absent if an older version committed it. */
+  /** The tokens of the turn, and of the agents that it called. Absent if they used none. */
   readonly usage?: TokenUsage;
 }
 

@@ -7,7 +7,6 @@ import {
   type AgentAddress,
   createAssistantMessage,
   createSystemMessage,
-  EPHEMERAL,
   type JsonValue,
   type Message,
   type MessageEvent,
@@ -201,7 +200,7 @@ class TurnDraft {
 
   #shortLived(stepId: string): void {
     const id = this.nextId();
-    const message = createSystemMessage('for this step', { [EPHEMERAL]: 'step' }, { id, createdAt: new Date(0) });
+    const message = createSystemMessage('for this step', {}, { id, createdAt: new Date(0), lifetime: 'step' });
     this.#emit({ type: 'append', message }, { kind: 'extension', name: 'editor-0' }, stepId);
     this.#emit({ type: 'remove', targetId: id }, { kind: 'runtime' }, stepId);
   }

@@ -53,12 +53,11 @@ describe('the swarms of a folder', () => {
     expect(inFolder(folder)).toEqual([['shop', 'shop']]);
   });
 
-  test('D-05 are found by an older record without a folder, and without a record by the id', () => {
+  test('D-05 are found by the id without a record', () => {
     const folder = join(root, 'bundle');
-    addWorkspace(workspaceId({ swarmName: 'My Shop', bundleRealPath: folder }), { swarm: 'My Shop' }, 2);
     addWorkspace(workspaceId({ swarmName: 'office', bundleRealPath: folder }), undefined, 1);
     addWorkspace(workspaceId({ swarmName: 'office', bundleRealPath: join(root, 'other') }));
-    expect(inFolder(folder).map(([swarm]) => swarm)).toEqual(['My Shop', 'office']);
+    expect(inFolder(folder).map(([swarm]) => swarm)).toEqual(['office']);
   });
 
   test('D-05 a record with another folder wins over the id', () => {

@@ -32,8 +32,7 @@ function namesIn(record: SwarmRecord | undefined, workspaceId: string, folder: s
   if (recorded.length > 0) return recorded.map(({ swarm }) => swarm);
   // A record may be lost. But a generated workspace id ends in a hash of the folder.
   const ending = `-${shortHash(folder)}`;
-  if (record?.folder !== undefined || !workspaceId.endsWith(ending)) return [];
-  return [record?.swarm ?? workspaceId.slice(0, -ending.length)];
+  return record === undefined && workspaceId.endsWith(ending) ? [workspaceId.slice(0, -ending.length)] : [];
 }
 
 function loggedAt(stateRoot: string, workspaceId: string): number {

@@ -82,8 +82,8 @@ export async function findLatestTurn(source: TraceSource): Promise<FoundTrace> {
 const suggestion = 'Ask the swarm something. Nothing is recorded where `policy.trace` or `GOONDAN_TRACE` says `off`.';
 
 /** Returns true if another agent requested the turn. */
-export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
-  return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
+export function isOfAgent({ source }: TurnSummary): boolean {
+  return source.kind === 'agent';
 }
 
 async function beginningWith(turns: readonly RecordedTurn[], id: string): Promise<TurnSummary[]> {

@@ -13,6 +13,11 @@ function lineOf(line: object): string {
   return `${lineStart}${JSON.stringify(line)}}\n`;
 }
 
+function startAt(time: string) {
+  const ids = { turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's' };
+  return { type: 'start', ...ids, source: { kind: 'cli', name: 'gdn' }, time };
+}
+
 test('half a line left by a crash is reported as a gap; one that is being written is not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
   try {
@@ -42,7 +47,7 @@ test('the summary of a short trace in several pieces has every run of the turn',
   try {
     const path = join(folder, 'turn.jsonl');
     const time = new Date(0).toISOString();
-    const start = { type: 'start', turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's', time };
+    const start = startAt(time);
     const lines = [start, { ...start, resumed: true }, { type: 'cut' }].map(lineOf);
     writeFileSync(path, lines.join(''));
     let from = 0;
@@ -58,7 +63,7 @@ test('the summary of a long trace has the end of the turn, although its last pie
   try {
     const [first, last] = [join(folder, 'traces.000001.jsonl'), join(folder, 'traces.000002.jsonl')];
     const time = new Date(0).toISOString();
-    const start = { type: 'start', turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's', time };
+    const start = startAt(time);
     const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 };
     const other = 'a line of another turn\n';
     const text = lineOf(end);

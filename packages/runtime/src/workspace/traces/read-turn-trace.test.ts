@@ -37,6 +37,8 @@ interface Written {
 const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) =>
   madeRecord(kind, kind, { totalMs: 1, ...more });
 
+const person = { kind: 'cli', name: 'gdn' } as const;
+
 function write(...turns: Written[]) {
   const stateRoot = mkdtempSync(join(tmpdir(), 'read-traces-'));
   roots.push(stateRoot);
@@ -48,8 +50,9 @@ function write(...turns: Written[]) {
     const time = startedAt.toISOString();
     const ids = { turnId, agentName, instanceKey: 'default', traceId, spanId };
     const parent = parentSpanId === undefined ? {} : { parentSpanId };
+    const source = parentSpanId === undefined ? person : ({ kind: 'agent', name: 'host' } as const);
     const written: TraceLine[] = [
-      { type: 'start', time, ...ids, ...parent, input: `input of ${turnId}` },
+      { type: 'start', time, source, ...ids, ...parent, input: `input of ${turnId}` },
       ...(lines ?? [{ type: 'chain', n: 0, chain: chain('turn', { spanId }) }]),
     ];
     const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 } as const;
@@ -213,7 +216,15 @@ describe('turns in several files', () => {
       const { startedAt, ...ids } = turn;
       const spanId = `${second}`.repeat(16);
       const lines: TraceLine[] = [
-        { type: 'start', time: startedAt.toISOString(), ...ids, ...address, spanId, input: `no. ${second}` },
+        {
+          type: 'start',
+          time: startedAt.toISOString(),
+          source: person,
+          ...ids,
+          ...address,
+          spanId,
+          input: `no. ${second}`,
+        },
         { type: 'chain', n: 0, chain: chain('turn', { spanId, input: 'x'.repeat(40_000) }) },
         { type: 'end', time: startedAt.toISOString(), durationMs: 5, finishReason: 'text_response', stepCount: 1 },
       ];

@@ -121,7 +121,7 @@ class RunRequests {
       effect: key,
       run,
       ...(found?.step === undefined ? {} : { step: found.step }),
-      ...(found?.chain.spanId === undefined ? {} : { spanId: found.chain.spanId }),
+      ...(found && { spanId: found.chain.spanId }),
       ...(by === undefined ? {} : { by: { extension: by.extension, name: by.name } }),
       provider,
       ...(model === undefined ? {} : { model }),
