@@ -33,6 +33,14 @@ describe('the documents', () => {
     expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
+  test('test/rules.md explains the rules that tests name', () => {
+    const texts = listRepository('**/*.test.{ts,tsx}').map((path) => read(path).text);
+    const named = new Set(texts.flatMap((text) => text.match(/(?<=['` ])[ABCLMNPRSVXY]-\d\d(?= )/g) ?? []));
+    const explained = read('test/rules.md').text.match(/(?<=^- \*\*)[A-Z]-\d\d/gm) ?? [];
+    expect(named).toContain('P-05');
+    expect([...named].filter((id) => !explained.includes(id))).toEqual([]);
+  });
+
   test('link only to files that exist', () => {
     const targets = documents.flatMap((document) =>
       readLinks(document).map((target) => ({ from: document.path, target })),

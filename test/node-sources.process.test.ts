@@ -1,4 +1,4 @@
-// F-06: type-checks the sources that a Node program loads against the library of Node 20, without Bun's types.
+// type-checks the sources that a Node program loads against the library of Node 20, without Bun's types.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const forBun = /^(orchestrator|agent)\/|^start-here\.ts$/;
 const folder = mkdtempSync(join(tmpdir(), 'goondan-node-sources-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('F-06 code that Node loads uses no global of Bun and nothing newer than Node 20', async () => {
+test('code that Node loads uses no global of Bun and nothing newer than Node 20', async () => {
   const config = join(folder, 'tsconfig.json');
   const library = {
     lib: ['ES2023', 'ES2024.String'],

@@ -75,7 +75,7 @@ describe('docs/reference/configuration.md', () => {
     expect(poor).toEqual([]);
   });
 
-  test('F-28 has the default of every limit of an agent, which is that of its swarm', () => {
+  test('has the default of every limit of an agent, which is that of its swarm', () => {
     const section = renderConfigurationReference().split('\n## Agent\n')[1]?.split('\n## ')[0] ?? '';
     const cells = section.split('\n').map((row) => row.split('|').map((cell) => cell.trim()));
     const shown = Object.fromEntries(cells.map(([, field = '', , byDefault]) => [field, byDefault]));

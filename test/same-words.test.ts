@@ -24,11 +24,11 @@ test.each([
   { kind: 'form', decision: 'expired' },
   { decision: 'approved', by: 'bob', via: 'studio', grant: '9b1e44c0' },
   { decision: 'expired' },
-] as const)('F-13 Studio describes the answer of a person with the words of gdn trace: %j', (answer) => {
+] as const)('Studio describes the answer of a person with the words of gdn trace: %j', (answer) => {
   expect(answerInStudio(answer)).toBe(answerInTrace(answer));
 });
 
-test('F-13 Studio writes out the characters that a terminal writes out', () => {
+test('Studio writes out the characters that a terminal writes out', () => {
   for (const text of ['a\u202eb\u200bc\u0007\u{e0041}\n\td', '\ud800 \u2028 \uffa0']) {
     expect(showInStudio(text)).toBe(showInTerminal(text));
   }

@@ -22,7 +22,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'this.#bindings.every(',
     replace: 'this.#bindings.some(',
     testFile: 'packages/runtime/src/agent/tool-call/call-approvals.test.ts',
-    title: 'T-15 two approvals of different arguments approve neither',
+    title: 'two approvals of different arguments approve neither',
   },
   {
     name: 'take a posted body to another origin after a 308',
@@ -30,7 +30,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'if (isSameOrigin) return',
     replace: 'if (isSameOrigin || statusCode === 308) return',
     testFile: 'packages/base/src/tools/http-fetch/next-hop.test.ts',
-    title: 'T-15 a 308 never takes a posted body to another origin',
+    title: 'a 308 never takes a posted body to another origin',
   },
   {
     name: 'keep the headers on the way from https to http of the same host',
@@ -38,7 +38,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'url.origin === hop.url.origin',
     replace: 'url.host === hop.url.host',
     testFile: 'packages/base/src/tools/http-fetch/next-hop.test.ts',
-    title: 'T-15 leaves the headers behind on the way to http from https',
+    title: 'leaves the headers behind on the way to http from https',
   },
   {
     name: 'accept a committed answer from an instance that was not asked',
@@ -46,7 +46,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: "if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];",
     replace: "if (call?.kind !== 'request') return [];",
     testFile: 'packages/runtime/src/orchestrator/calls/call-broker.test.ts',
-    title: 'T-15 a committed answer ends the request only if it comes from the instance that was asked',
+    title: 'a committed answer ends the request only if it comes from the instance that was asked',
   },
   {
     name: 'keep the whole swarm from starting when one inbox cannot be read',
@@ -54,7 +54,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'inputs.push({ address, entries: [], problem: storeProblem(error) });',
     replace: 'throw error;',
     testFile: 'packages/runtime/src/orchestrator/router/read-pending-inputs.test.ts',
-    title: 'T-01 an inbox that cannot be read is returned with its problem, and the others with their events',
+    title: 'an inbox that cannot be read is returned with its problem, and the others with their events',
   },
   {
     name: 'lose the event of a turn whose process crashes',
@@ -78,7 +78,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'const { fence } = this.place;',
     replace: 'const fence = undefined as (() => void) | undefined;',
     testFile: 'packages/runtime/src/workspace/inbox/inbox.test.ts',
-    title: 'T-02 an event that was written while the workspace was lost is not accepted',
+    title: 'an event that was written while the workspace was lost is not accepted',
   },
   {
     name: 'acknowledge a part of a group write that failed',
@@ -216,7 +216,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'one.priority - other.priority',
     replace: '0 * (one.priority - other.priority)',
     testFile: 'packages/v010/src/pipeline-order.test.ts',
-    title: 'L-04 D-02 run in the order of 003 §11, with the priorities',
+    title: 'L-04 run in the order of 003 §11, with the priorities',
   },
   {
     name: 'v010: let the runtime decide about a retry although a function looked at the error',

@@ -137,7 +137,7 @@ describe('an approval', () => {
     expect(await control.questions()).toEqual([]);
   });
 
-  test('F-13 for always is kept over turns and restarts, in its conversation, until it is revoked or the conversation is deleted', async () => {
+  test('for always is kept over turns and restarts, in its conversation, until it is revoked or the conversation is deleted', async () => {
     const first = await startElsewhere();
     const allow = async (control: Swarm, always: 'tool' | 'arguments') => {
       const turn = control.ask({ input: 'put a book' });
@@ -298,7 +298,7 @@ describe('in between', () => {
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
 
-  test('F-13 an edit is given, and both are killed before the call: the edited arguments run once', async () => {
+  test('an edit is given, and both are killed before the call: the edited arguments run once', async () => {
     const first = await startElsewhere();
     await first.control.deliver({ id: 'e1', input: 'put a book' });
     const [question] = await asked(first.control);

@@ -101,7 +101,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(manifest).toMatchObject({ engines: { node }, publishConfig: { access: 'public' } });
   });
 
-  test('F-05 has no page that installs from a registry, where the packages are not published', () => {
+  test('has no page that installs from a registry, where the packages are not published', () => {
     const { paths, read } = open();
     const pages = paths.filter((path) => path.endsWith('.md'));
     expect(pages.filter((path) => /npm (?:i|install|add) .*@goondan/.test(read(path)))).toEqual([]);
@@ -111,7 +111,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(open().manifest).not.toHaveProperty('scripts');
   });
 
-  test('F-04 has a JavaScript file, a declaration and its map for every source, and doors that lead to them', () => {
+  test('has a JavaScript file, a declaration and its map for every source, and doors that lead to them', () => {
     const { paths, manifest, read } = open();
     const sources = paths.filter((path) => path.startsWith('src/')).map((path) => path.slice(4, -3));
     const compiled = sources.flatMap((source) => ['.d.ts', '.d.ts.map', '.js'].map((end) => `lib/${source}${end}`));
@@ -165,7 +165,7 @@ test('gdn is executable', () => {
   expect(cli?.files.find(({ path }) => path === 'bin/gdn.cjs')?.mode).toBe(0o755);
 });
 
-describe('F-05 in an empty project, with the tarballs alone', () => {
+describe('in an empty project, with the tarballs alone', () => {
   beforeAll(async () => {
     await Bun.write(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
     if (isWhole) await installWithNpm();
@@ -287,7 +287,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     });
   });
 
-  describe('F-06 a Node program', () => {
+  describe('a Node program', () => {
     const page = readFileSync(join(repository, 'docs/embedding.md'), 'utf8');
     const steps = readSteps(page);
     const answers = steps.flatMap((step) => (step.does === 'read' ? [step.text] : []));
@@ -295,41 +295,38 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
       for (const step of steps) if (step.does === 'write') await Bun.write(join(project, step.file), step.text);
     });
 
-    test('F-06 starts the swarm of a folder, asks, hears deltas, approves, stops, and leaves no process', async () => {
+    test('starts the swarm of a folder, asks, hears deltas, approves, stops, and leaves no process', async () => {
       expect(await run('node', 'program.mjs')).toEqual({ stdout: answers[0] ?? '', stderr: '', exitCode: 0 });
       expect(await listOwn()).toEqual([]);
     });
 
-    testInProof(
-      'F-06 imports every door, reads history, replays, and is refused with a code what needs Bun',
-      async () => {
-        const { stdout, stderr } = await run('node', '--input-type=module', '--eval', doorsProgram);
-        expect(stderr).toBe('');
-        const opened = expect.any(Number);
-        expect(JSON.parse(stdout)).toEqual({
-          doors: {
-            '': opened,
-            '/bundle': opened,
-            '/control': opened,
-            '/history': opened,
-            '/testing': opened,
-            '/internal': 'E_NEEDS_BUN',
-          },
-          refused: {
-            scriptedAgent: 'E_NEEDS_BUN',
-            startAgent: 'E_NEEDS_BUN',
-            readPlan: 'E_NEEDS_BUN',
-            resolved: 'E_SWARM_PLAN',
-          },
-          turns: 1,
-          steps: 2,
-        });
-        expect(await listOwn()).toEqual([]);
-      },
-    );
+    testInProof('imports every door, reads history, replays, and is refused with a code what needs Bun', async () => {
+      const { stdout, stderr } = await run('node', '--input-type=module', '--eval', doorsProgram);
+      expect(stderr).toBe('');
+      const opened = expect.any(Number);
+      expect(JSON.parse(stdout)).toEqual({
+        doors: {
+          '': opened,
+          '/bundle': opened,
+          '/control': opened,
+          '/history': opened,
+          '/testing': opened,
+          '/internal': 'E_NEEDS_BUN',
+        },
+        refused: {
+          scriptedAgent: 'E_NEEDS_BUN',
+          startAgent: 'E_NEEDS_BUN',
+          readPlan: 'E_NEEDS_BUN',
+          resolved: 'E_SWARM_PLAN',
+        },
+        turns: 1,
+        steps: 2,
+      });
+      expect(await listOwn()).toEqual([]);
+    });
 
     testInProof(
-      'F-06 that is killed with -9 leaves no process after two seconds; until then another one connects',
+      'that is killed with -9 leaves no process after two seconds; until then another one connects',
       async () => {
         const command = ['node', '--input-type=module', '--eval', waitingProgram];
         const child = Bun.spawn(command, { ...surroundings(), stdout: 'pipe', stderr: 'inherit' });
@@ -346,29 +343,26 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     );
   });
 
-  testInProof(
-    'F-16 a bundle of every template is quiet in an editor: a type checker finds nothing to report',
-    async () => {
-      // Bun checks as the compiler does, in a quarter of its time.
-      const check = isWhole
-        ? ['node', join(repository, 'node_modules/typescript/bin/tsc'), '--noEmit']
-        : [process.execPath, 'check', '--no-script'];
-      for (const template of templateNames) {
-        const bundle = `quiet-${template}`;
-        expect(await gdn('init', bundle, '--template', template, '--no-git')).toMatchObject({ exitCode: 0 });
-        const { stdout, exitCode } = await runIn(join(project, bundle), ...check);
-        expect({ template, stdout, exitCode }).toEqual({ template, stdout: '', exitCode: 0 });
-      }
-      // The types are found, and are not `any`: a mistake is reported.
-      const wrong = join(project, 'quiet-extension/extensions/guest-book.ts');
-      await Bun.write(wrong, (await Bun.file(wrong).text()).replace('ctx.next()', 'ctx.nxet()'));
-      const { stdout, stderr } = await runIn(join(project, 'quiet-extension'), ...check);
-      expect(`${stdout}${stderr}`).toMatch(/extensions\/guest-book\.ts[\s\S]*Property 'nxet' /);
-    },
-  );
+  testInProof('a bundle of every template is quiet in an editor: a type checker finds nothing to report', async () => {
+    // Bun checks as the compiler does, in a quarter of its time.
+    const check = isWhole
+      ? ['node', join(repository, 'node_modules/typescript/bin/tsc'), '--noEmit']
+      : [process.execPath, 'check', '--no-script'];
+    for (const template of templateNames) {
+      const bundle = `quiet-${template}`;
+      expect(await gdn('init', bundle, '--template', template, '--no-git')).toMatchObject({ exitCode: 0 });
+      const { stdout, exitCode } = await runIn(join(project, bundle), ...check);
+      expect({ template, stdout, exitCode }).toEqual({ template, stdout: '', exitCode: 0 });
+    }
+    // The types are found, and are not `any`: a mistake is reported.
+    const wrong = join(project, 'quiet-extension/extensions/guest-book.ts');
+    await Bun.write(wrong, (await Bun.file(wrong).text()).replace('ctx.next()', 'ctx.nxet()'));
+    const { stdout, stderr } = await runIn(join(project, 'quiet-extension'), ...check);
+    expect(`${stdout}${stderr}`).toMatch(/extensions\/guest-book\.ts[\s\S]*Property 'nxet' /);
+  });
 
   const checked = isWhole ? 'with and without' : 'without';
-  testInProof(`F-04 a project with the defaults of tsc --init compiles, ${checked} skipLibCheck`, async () => {
+  testInProof(`a project with the defaults of tsc --init compiles, ${checked} skipLibCheck`, async () => {
     const typed = join(project, 'typed');
     mkdirSync(typed);
     const tsc = ['node', join(repository, 'node_modules/typescript/bin/tsc')];

@@ -29,11 +29,11 @@ test('B-09 every example of the seeds compiles', () => {
   expect(errors.filter((error) => !error.startsWith(ownTypes))).toEqual(refusedBySeeds);
 });
 
-test('D-16 an extension with the types of seed 004 compiles', () => {
+test('an extension with the types of seed 004 compiles', () => {
   expect(errors.filter((error) => error.startsWith(ownTypes))).toEqual([]);
 });
 
-test('D-16 an extension with the types of seed 004 runs', async () => {
+test('an extension with the types of seed 004 runs', async () => {
   const agent = await scriptedAgent({
     script: [{ when: 'go', call: { tool: 'mine__echo', args: { a: 1 } } }, { say: 'done' }],
     extensions: [extensionFile('mine', join(import.meta.dir, 'types'), `./${ownTypes}`)],

@@ -40,7 +40,7 @@ describe('seed 003', () => {
     expect(lines).toHaveLength(4);
   });
 
-  test('B-09 L-04 D-02 §7.2 runs the lowest priority first, and equal ones in the order of registration', async () => {
+  test('B-09 L-04 §7.2 runs the lowest priority first, and equal ones in the order of registration', async () => {
     const agent = await scriptedAgent({ extensions: [oldExample('003-7-2-priority')] });
     await agent.say('hello');
     expect((await exportsOf('003-7-2-priority'))['ran']).toEqual(['fnB', 'fnA', 'fnC']);

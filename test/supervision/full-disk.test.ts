@@ -37,7 +37,7 @@ test.each([
   ['a disk that is read-only', 'EROFS', writes, 'E_STORE_WRITE'],
   ['a disk that fails at the commit, after everything before it was written', 'EIO', ['commit'], 'E_STORE_WRITE'],
 ])(
-  'T-04 %s makes no dead letter: the process gives the reason, and later everything is answered',
+  '%s makes no dead letter: the process gives the reason, and later everything is answered',
   async (_, code, failing, told) => {
     let isFailing = false;
     const agents = realAgents((operation) => {
@@ -67,7 +67,7 @@ test.each([
   },
 );
 
-test('T-04 a message too long for a frame does not become a dead letter while the disk is full', async () => {
+test('a message too long for a frame does not become a dead letter while the disk is full', async () => {
   let isFailing = false;
   const [good, bad] = [memoryFrameFiles(), frameFolder('/dev/null/frames')];
   const files: FrameFiles = { ...good, store: (message) => (isFailing ? bad : good).store(message) };

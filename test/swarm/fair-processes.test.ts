@@ -5,7 +5,7 @@ import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
 
-test('T-06 the only process of another agent stays, and a person who asks it does not wait in line', async () => {
+test('the only process of another agent stays, and a person who asks it does not wait in line', async () => {
   await using running = await startTestSwarm({ agents: ['a', 'b', 'c'], policy: { maxProcesses: 3 } });
   const pidOf = async (agent: string) =>
     (await running.swarm.status()).instances.find((each) => each.agent === agent)?.pid;

@@ -15,15 +15,15 @@ const shared = shareTestSwarm({
   ],
 });
 
-describe('F-18 an agent with mayAsk', () => {
-  test('F-18 asks and tells the agents on its list, which answer', async () => {
+describe('an agent with mayAsk', () => {
+  test('asks and tells the agents on its list, which answer', async () => {
     const running = shared();
     expect(await running.say('lead', 'ask helper hello')).toBe('helper heard: hello');
     expect(await running.say('lead', 'tell helper hello')).toBe('{"accepted":true}');
     expect(await running.say('secret', 'ask lead hello')).toBe('lead heard: hello');
   });
 
-  test('F-18 is refused by agents__request, agents__send and ctx.agents of its tools', async () => {
+  test('is refused by agents__request, agents__send and ctx.agents of its tools', async () => {
     const running = shared();
     const refused = {
       code: 'E_AGENT_NOT_ALLOWED',
@@ -39,13 +39,13 @@ describe('F-18 an agent with mayAsk', () => {
     expect(heardBy(running, 'secret').map(({ source }) => source.name)).not.toContain('lead');
   });
 
-  test('F-18 is refused through an agent that may ask: the rule is about each single step', async () => {
+  test('is refused through an agent that may ask: the rule is about each single step', async () => {
     const inner = { name: 'errand', steps: [{ ask: { target: 'secret', input: 'x' } }] };
     const [end] = await shared().run('lead', [{ ask: { target: 'helper', errand: inner } }]);
     expect(end?.errand?.ends).toMatchObject([{ code: 'E_AGENT_NOT_ALLOWED' }]);
   });
 
-  test('F-18 sees only these agents in agents__catalog and agents__list', async () => {
+  test('sees only these agents in agents__catalog and agents__list', async () => {
     const running = shared();
     await running.say('secret', 'hello');
     await running.say('helper', 'hello');
@@ -62,7 +62,7 @@ describe('F-18 an agent with mayAsk', () => {
   });
 });
 
-test('F-18 code that writes into the channel of its process cannot go round mayAsk', async () => {
+test('code that writes into the channel of its process cannot go round mayAsk', async () => {
   const forger = { name: 'forger', extensions: ['forger'], mayAsk: [] };
   const victim = { name: 'victim', extensions: witness };
   await using running = await startTestSwarm({ agents: [forger, victim] });
@@ -87,7 +87,7 @@ test('F-18 code that writes into the channel of its process cannot go round mayA
   expect(heardBy(running, 'victim').map(({ input }) => input)).toEqual(['hello']);
 });
 
-test('F-18 a reload applies another mayAsk', async () => {
+test('a reload applies another mayAsk', async () => {
   const folder = await makeTestFolder();
   const plan = (mayAsk?: readonly string[]) =>
     testPlan(folder, { agents: [{ name: 'lead', ...(mayAsk === undefined ? {} : { mayAsk }) }, 'helper'] });

@@ -101,7 +101,7 @@ describe.concurrent('a request that is not answered in time', () => {
 
 // Its time limit is short, so it runs alone.
 describe('a request in the queue of its callee', () => {
-  test('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
+  test('A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
     const busy = running.run('b', [{ hold: 'gate' }]);
     await until(() => running.notes().length === 1, { about: 'B works' });

@@ -76,7 +76,7 @@ async function runTagOf(folder: string): Promise<string> {
 }
 
 describe('a second orchestrator on the same workspace', () => {
-  test('T-02 is refused, naming the owner, from this process and from another', async () => {
+  test('is refused, naming the owner, from this process and from another', async () => {
     await using opened = await openWorkspace();
     const { folder } = opened;
     const { greeting: first, child } = await opened.start();
@@ -101,7 +101,7 @@ describe('a second orchestrator on the same workspace', () => {
   });
 
   // In `npm test`, own-workspace.process.test.ts has races for a workspace.
-  testInProof('T-02 one of several that start at the same moment gets it', async () => {
+  testInProof('one of several that start at the same moment gets it', async () => {
     await using opened = await openWorkspace();
     const started = await Promise.all([opened.start(), opened.start(), opened.start(), opened.start()]);
     const greetings = started.map(({ greeting }) => greeting);

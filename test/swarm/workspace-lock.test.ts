@@ -55,7 +55,7 @@ async function openFolder() {
 }
 
 describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
-  test('T-02 keeps a second one out, whatever happens to orchestrator.json, and loses nothing it acknowledged', async () => {
+  test('keeps a second one out, whatever happens to orchestrator.json, and loses nothing it acknowledged', async () => {
     await using opened = await openFolder();
     const { place, workspaceFolder } = opened;
     const child = await opened.startThere(inPidNamespace);
@@ -99,7 +99,7 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
 });
 
 describe('a swarm whose workspace is taken away', () => {
-  test('T-02 accepts nothing more, reports it, ends, and does not affect the new owner', async () => {
+  test('accepts nothing more, reports it, ends, and does not affect the new owner', async () => {
     await using opened = await openFolder();
     const { place, workspaceFolder } = opened;
     const logs: LogLine[] = [];
@@ -122,7 +122,7 @@ describe('a swarm whose workspace is taken away', () => {
     await second.stop();
   });
 
-  test('T-02 starts no process in a missing place: waiting events are neither run nor written there', async () => {
+  test('starts no process in a missing place: waiting events are neither run nor written there', async () => {
     await using running = await startTestSwarm({ agents: ['host'] });
     const { swarm, workspace: folder } = running;
     await swarm.deliver({ agent: 'host', input: errand('held', [{ hold: 'gate' }]) });
@@ -137,7 +137,7 @@ describe('a swarm whose workspace is taken away', () => {
     expect([existsSync(folder), running.ends]).toEqual([false, []]);
   });
 
-  test('T-16 ends when its state root is deleted, and does not make it again', async () => {
+  test('ends when its state root is deleted, and does not make it again', async () => {
     await using opened = await openFolder();
     const { place } = opened;
     const swarm = await opened.startHere();

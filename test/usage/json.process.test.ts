@@ -13,7 +13,7 @@ import { startCountingServer } from './counting-server.ts';
 setDefaultTimeout(90_000);
 
 test.each(sampledCases(['PostgreSQL', 'files'], 2))(
-  'Y-03 F-08 %s: gdn run, trace and usage with --json have the tokens that the server counted, cache reads and writes too',
+  'Y-03 %s: gdn run, trace and usage with --json have the tokens that the server counted, cache reads and writes too',
   async (kind) => {
     await using server = startCountingServer();
     const place = new GdnPlace();

@@ -33,7 +33,7 @@ const stores = [
 ] as const;
 
 describe.each([...sampledCases(stores, 2, 1)])('a question that three agents answer, on %s', (_, address) => {
-  test('Y-03 F-08 its usage and the ledger equal what the server counted, also with kills of callee and caller', async () => {
+  test('Y-03 its usage and the ledger equal what the server counted, also with kills of callee and caller', async () => {
     await using server = startCountingServer();
     using bundle = temporaryBundle({ 'goondan.yaml': countedBundle(server.url) });
     const store = address?.();

@@ -34,7 +34,7 @@ describe('the manifest of @goondan/base', () => {
   });
 });
 
-test.each(['message-window', 'message-compaction', 'compaction'])('D-25 %s needs no config', async (name) => {
+test.each(['message-window', 'message-compaction', 'compaction'])('%s needs no config', async (name) => {
   const bundle = mkdtempSync(join(tmpdir(), 'base-manifest-'));
   try {
     const yaml = readFileSync(join(folder, 'examples', 'message-window', 'goondan.yaml'), 'utf8');

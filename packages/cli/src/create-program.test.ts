@@ -84,7 +84,7 @@ describe('the commands', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
-  test('F-26 help lists the commands in groups by purpose, none outside a group', async () => {
+  test('help lists the commands in groups by purpose, none outside a group', async () => {
     const { stdout } = await runCaptured(['--help']);
     const [, ...groups] = stdout.split(/^(?=Get started:|Exit codes:)/m)[1]?.split(/^(\S.*):$/m) ?? [];
     const headings = groups.filter((_, index) => index % 2 === 0);

@@ -25,7 +25,7 @@ function printed(line: LogLine, isReported?: (line: LogLine) => boolean): string
 }
 
 describe('a log line about thrown code', () => {
-  test('F-03 names extension, code and place in its first line, without the stack', () => {
+  test('names extension, code and place in its first line, without the stack', () => {
     expect(printed(failed, () => false)).toBe(
       'error: host rules: Turn failed: x is not defined (E_EXT_MIDDLEWARE, extensions/rules.ts:14:7)\nin two lines\n',
     );
@@ -70,7 +70,7 @@ test('a log line names the instance, unless it is the default', () => {
   expect(printed({ ...line, connection: 'web' })).toBe('error: web: The agent cannot start\n');
 });
 
-describe('F-03 an error in one line', () => {
+describe('an error in one line', () => {
   test.each([
     [{ code: 'E_X', message: 'm', extension: 'rules', place }, 'E_X: Extension/rules: m (extensions/rules.ts:14:7)'],
     [{ code: 'E_X', message: 'of "rules"', extension: 'rules' }, 'E_X: of "rules"'],

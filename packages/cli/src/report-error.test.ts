@@ -28,7 +28,7 @@ describe('reportError', () => {
   test.each([
     ['E_CANCELLED', '\x1b[2mE_CANCELLED: So it is.\x1b[22m\n'],
     ['E_MODEL_FAILED', '\x1b[31mE_MODEL_FAILED: So it is.\x1b[39m\n'],
-  ])('F-30 a turn with %s is printed in its colour', (code, printed) => {
+  ])('a turn with %s is printed in its colour', (code, printed) => {
     let screen = '';
     const stderr = { write: (text: string) => (screen += text), isTTY: true };
     reportTurnError({ code, message: 'So it is.' }, openTerminal({ stdout: stderr, stderr, env: {} }));

@@ -5,7 +5,7 @@ const local = new Date(2026, 0, 2, 3, 4, 5, 67);
 const utc = new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 67));
 const [terminal, pipe] = [{ isWatched: true }, { isWatched: false }];
 
-test('F-22 times are local at a terminal, and UTC in a pipe', () => {
+test('times are local at a terminal, and UTC in a pipe', () => {
   expect(showTime(local, terminal)).toBe('2026-01-02 03:04:05');
   expect(showTime(local.toISOString(), terminal, 'milliseconds')).toBe('2026-01-02 03:04:05.067');
   expect(showTime(utc, pipe)).toBe('2026-01-02T03:04:05Z');

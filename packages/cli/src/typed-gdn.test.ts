@@ -7,6 +7,6 @@ test.each([
   ['gdn', { npm_command: 'exec' }],
   // A script of package.json may have any name.
   ['gdn', { npm_command: 'run-script', npm_lifecycle_event: 'npx' }],
-] as const)('F-16 the person types %p if npm sets %j', (command, environment) => {
+] as const)('the person types %p if npm sets %j', (command, environment) => {
   expect(typedGdn(environment)).toBe(command);
 });

@@ -9,7 +9,7 @@ let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
-test('D-24 a step layer that returns shouldContinue fails the turn, which names the field and the nearest known one', async () => {
+test('a step layer that returns shouldContinue fails the turn, which names the field and the nearest known one', async () => {
   await place.write('bundle', {
     'goondan.yaml': sampleBundle({
       agent: 'extensions: [Extension/once]',
@@ -33,7 +33,7 @@ test('D-24 a step layer that returns shouldContinue fails the turn, which names 
   });
 });
 
-test('D-24 a connector that emits a message gets the error, the log has it, and no agent starts', async () => {
+test('a connector that emits a message gets the error, the log has it, and no agent starts', async () => {
   await place.write('bundle', {
     'goondan.yaml': sampleBundle({
       more: [
@@ -55,7 +55,7 @@ test('D-24 a connector that emits a message gets the error, the log has it, and 
   expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
 });
 
-test('D-24 a config with { value: … } is an error of the bundle, with its place and what to write', async () => {
+test('a config with { value: … } is an error of the bundle, with its place and what to write', async () => {
   await place.write('bundle', {
     'goondan.yaml': sampleBundle({
       agent: 'extensions: [Extension/greet]',

@@ -148,7 +148,7 @@ describe('a reload', () => {
     rmSync(stateRoot, { recursive: true, force: true });
   });
 
-  test('L-01 D-01 keeps process and memory of a part over a reorder, a neighbour’s config, another prompt and a new tool', async () => {
+  test('L-01 keeps process and memory of a part over a reorder, a neighbour’s config, another prompt and a new tool', async () => {
     const before = await lookAll();
     const { changed, agents } = await reload({
       extensions: ['neighbour', 'lock', 'probe'],
@@ -184,7 +184,7 @@ describe('a reload', () => {
     expect(lines.findLast(({ event }) => event === 'swarm.reloaded')?.data).toMatchObject({ changed, agents });
   });
 
-  test('D-06 D-07 L-05 changes nothing in any process when a part throws in one of them after its trial', async () => {
+  test('L-05 changes nothing in any process when a part throws in one of them after its trial', async () => {
     const before = await lookAll();
     const cook = before[2]?.pid;
     write('fail', String(cook));

@@ -51,7 +51,7 @@ describe('a swarm defined in code', () => {
     }
   });
 
-  test('F-18 takes mayAsk, and rejects an unknown agent in it', async () => {
+  test('takes mayAsk, and rejects an unknown agent in it', async () => {
     using bundle = temporaryBundle(files);
     const define = (mayAsk: string[]) => {
       const boss: ResourceDefinition = {
@@ -84,7 +84,7 @@ describe('a swarm defined in code', () => {
     expect(String(refused)).toContain('defineSwarm:6:1 Agent/other: There is no Model/dmo.');
   });
 
-  test('F-29 a wrong field of a resource hides no other problem of it', async () => {
+  test('a wrong field of a resource hides no other problem of it', async () => {
     using bundle = temporaryBundle(files);
     const spec = { modelConfig: { modelRef: 'Model/dmo' }, tools: [{ ref: 'Tool/nope' }], policy: 5 };
     // The cast is the mistake under test.
@@ -131,7 +131,7 @@ describe('a tool of defineTool in a swarm defined in code', () => {
   /** The type of a module, as in `import type * as sum from './tools/sum.ts'`. */
   type SumModule = { readonly add: typeof roll; readonly helper: () => void };
 
-  test('F-15 is named with toolFile, and the plan is that of a Tool resource without exports', async () => {
+  test('is named with toolFile, and the plan is that of a Tool resource without exports', async () => {
     const source = `import { defineTool } from ${JSON.stringify(typesPath)};
       export const add = defineTool({ description: 'Adds.', run: (_ctx, { a, b }) => a + b });\n`;
     using bundle = temporaryBundle({ 'tools/sum.ts': source });
@@ -149,14 +149,14 @@ describe('a tool of defineTool in a swarm defined in code', () => {
     }
   });
 
-  test('F-15 is named after its file, or after the folder of its index file', () => {
+  test('is named after its file, or after the folder of its index file', () => {
     expect(toolFile<SumModule>('file:///a/main.ts', './tools/sum.ts').metadata.name).toBe('sum');
     expect(toolFile<typeof roll>('file:///a/main.ts', './tools/dice/index.ts').metadata.name).toBe('dice');
     // @ts-expect-error The module has no tool of `defineTool`.
     expect(toolFile<{ readonly helper: () => void }>('file:///a/main.ts', './tools/sum.ts').kind).toBe('Tool');
   });
 
-  test('F-15 is rejected outside of the folder, and where there is no file', async () => {
+  test('is rejected outside of the folder, and where there is no file', async () => {
     using bundle = temporaryBundle({});
     const refused = async (file: string) => {
       const named = toolFile<SumModule>(`file://${bundle.folder}/main.ts`, file);
@@ -173,7 +173,7 @@ describe('a tool of defineTool in a swarm defined in code', () => {
     ['in a Tool', [{ kind: 'Tool', metadata: { name: 'sum' }, spec: { entry: './sum.ts', exports: [roll] } }]],
     ['in an Agent', [{ ...agent, spec: { modelConfig: { modelRef: 'Model/demo' }, tools: [roll] } }]],
     ['as a function in an Agent', [{ ...agent, spec: { tools: [() => 4] } }]],
-  ])('F-15 is rejected %s, with the reason and the way out', async (_title, wrong) => {
+  ])('is rejected %s, with the reason and the way out', async (_title, wrong) => {
     using bundle = temporaryBundle(files);
     // The cast imitates code that the type checker did not see.
     const refused = await defineSwarm({ folder: bundle.folder, resources: wrong as ResourceDefinition[] }).catch(

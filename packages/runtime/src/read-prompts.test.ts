@@ -567,7 +567,7 @@ describe('what is not recorded is an error', () => {
     });
   });
 
-  test('F-07 a call that failed before its request was sent names the error', async () => {
+  test('a call that failed before its request was sent names the error', async () => {
     const guard = extension('guard', (api) => {
       api.pipeline.register('model', () => {
         throw new Error('not on Sundays');

@@ -39,7 +39,7 @@ export function register({ pipeline }) {
 `,
 };
 
-test('C-02 D-25 in a swarm, ctx.runtime shows the other agents and the connections to this agent, without secrets, and follows a reload', async () => {
+test('C-02 in a swarm, ctx.runtime shows the other agents and the connections to this agent, without secrets, and follows a reload', async () => {
   using bundle = temporaryBundle(files);
   const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-runtime-view-'));
   const swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot });

@@ -38,7 +38,7 @@ spec: { entryAgent: Agent/a, agents: [Agent/a], policy: { spares: 0 } }
 }
 
 describe('a swarm in a Bun process beside the program', () => {
-  test('F-06 answers, and stop() gives onLog the last lines and leaves no process', async () => {
+  test('answers, and stop() gives onLog the last lines and leaves no process', async () => {
     const lines: string[] = [];
     const { swarm, pid } = await start(({ event }) => void (event !== undefined && lines.push(event)));
     expect(textOf((await swarm.ask({ input: 'hello' })).result.responseMessage)).toBe('You said: hello');
@@ -103,7 +103,7 @@ describe('a swarm in a Bun process beside the program', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('F-06 is refused with its own error when it cannot start', async () => {
+  test('is refused with its own error when it cannot start', async () => {
     const state = temporaryBundle({});
     made.push(state);
     const refused = startBeside({ bundleFolder: join(state.folder, 'nowhere'), stateRoot: state.folder });

@@ -148,7 +148,7 @@ describe('a swarm from a folder', () => {
       .map((resource) => `{ apiVersion: goondan.ai/v1, ${resource} }\n`)
       .join('---\n');
 
-  test('F-06 answers, and reads the folder again when it is reloaded', async () => {
+  test('answers, and reads the folder again when it is reloaded', async () => {
     using bundle = temporaryBundle({ 'goondan.yaml': yaml('open') });
     const stateRoot = newStateRoot();
     const swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot });

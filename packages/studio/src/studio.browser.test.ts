@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     ]);
   });
 
-  test('F-07 a model band shows the prompt that the model got, and a tool band its arguments and result', async () => {
+  test('a model band shows the prompt that the model got, and a tool band its arguments and result', async () => {
     await page.getByRole('treeitem', { name: /^tool weather__forecast/ }).click();
     const tool = page.getByRole('region', { name: 'What weather__forecast did' });
     expect(await tool.textContent()).toMatch(/Arguments\{.*"city": "Seoul".*Result\{.*"status": "ok"/s);
@@ -460,7 +460,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
   });
 
-  test('F-13 a question of the stopped swarm is answered from disk', async () => {
+  test('a question of the stopped swarm is answered from disk', async () => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('.question').waitFor({ state: 'detached' });
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -659,7 +659,7 @@ describeInProof('Studio with a provider', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('Y-03 F-08 a turn shows its own tokens and those of called agents, as the server counted them', async () => {
+  test('Y-03 a turn shows its own tokens and those of called agents, as the server counted them', async () => {
     const text = (some: readonly Tokens[], unit = '') => {
       const { input, output, cached, written } = sumOf(some);
       const cache = [...(cached > 0 ? [`${cached} from the cache`] : []), `${written} to the cache`];
@@ -694,7 +694,7 @@ describeInProof('Studio with a provider', () => {
     await row(`anthropic/${anthropicCase.model}`).waitFor();
   });
 
-  test('Y-01 F-07 an answer that fits a schema is JSON, and the prompt of its call names the schema and equals the body', async () => {
+  test('Y-01 an answer that fits a schema is JSON, and the prompt of its call names the schema and equals the body', async () => {
     await page.locator('.conversations section', { hasText: 'clerk' }).getByRole('link').click();
     const turn = page.locator('.turn', { hasText: 'Which city?' });
     await turn.locator('pre.code[data-language=json]').waitFor();

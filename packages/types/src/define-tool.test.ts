@@ -4,7 +4,7 @@ import { defineTool, isDefinedTool, type StandardParameters } from './define-too
 import type { JsonObject } from './json.ts';
 import type { ToolContext } from './tool.ts';
 
-test('F-15 the types of a Standard Schema flow into run, with defaults and transformations', () => {
+test('the types of a Standard Schema flow into run, with defaults and transformations', () => {
   defineTool({
     description: 'Rolls.',
     parameters: z.object({
@@ -22,7 +22,7 @@ test('F-15 the types of a Standard Schema flow into run, with defaults and trans
   expect.assertions(0);
 });
 
-test('F-15 arguments of a plain JSON Schema are JSON, or of the type that is named', () => {
+test('arguments of a plain JSON Schema are JSON, or of the type that is named', () => {
   const parameters = { type: 'object', properties: { sides: { type: 'integer' } }, required: ['sides'] };
   const json = defineTool({
     description: 'Rolls.',
@@ -36,7 +36,7 @@ test('F-15 arguments of a plain JSON Schema are JSON, or of the type that is nam
   expect([json.parameters, typed.parameters]).toEqual([parameters, parameters]);
 });
 
-test('F-15 a schema of something else than an object, and a result that is not JSON, do not compile', () => {
+test('a schema of something else than an object, and a result that is not JSON, do not compile', () => {
   // @ts-expect-error Arguments are an object.
   defineTool({ description: 'Rolls.', parameters: z.string(), run: () => null });
   // @ts-expect-error A function is not JSON.
@@ -46,7 +46,7 @@ test('F-15 a schema of something else than an object, and a result that is not J
   expect.assertions(0);
 });
 
-test('F-15 schemas of other libraries fit by the standard alone', () => {
+test('schemas of other libraries fit by the standard alone', () => {
   // ArkType's schemas have this form: a function with the property `~standard`.
   const schema: StandardParameters<{ zone: string }> = Object.assign(() => null, {
     '~standard': { version: 1 as const, vendor: 'other', jsonSchema: { input: () => ({ type: 'object' }) } },
@@ -55,7 +55,7 @@ test('F-15 schemas of other libraries fit by the standard alone', () => {
   expect(tool.parameters).toBe(schema);
 });
 
-test('F-15 a defined tool is known to another copy of the package, and nothing else is one', async () => {
+test('a defined tool is known to another copy of the package, and nothing else is one', async () => {
   const tool = defineTool({ description: 'Rolls.', run: () => 4 });
   const copy: typeof import('./define-tool.ts') = await import(`${import.meta.dir}/define-tool.ts?copy`);
   expect(copy.isDefinedTool).not.toBe(isDefinedTool);

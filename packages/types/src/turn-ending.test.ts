@@ -12,11 +12,11 @@ test.each<[EndedTurn, TurnEnding]>([
   [{ finishReason: 'error', error: 'It says E_CANCELLED: no' }, 'failed'],
   [{ finishReason: 'error', error: {} }, 'failed'],
   [{ finishReason: 'error' }, 'failed'],
-])('F-30 a turn of %j ended as %p', (turn, ending) => {
+])('a turn of %j ended as %p', (turn, ending) => {
   expect(endingOf(turn)).toBe(ending);
 });
 
-test('F-30 a thrown error is recognized by its code', () => {
+test('a thrown error is recognized by its code', () => {
   const errors = [new GoondanError('E_CANCELLED', 'no'), new Error('E_CANCELLED'), null, undefined, 7];
   expect(errors.map(isCancellation)).toEqual([true, false, false, false, false]);
 });

@@ -88,7 +88,7 @@ describe('the functions of the old extensions in place', () => {
     expect(takeSeen('turn.pre')).toEqual(['a']);
   });
 
-  test('D-02 the state of a changed extension is that of the one before', async () => {
+  test('the state of a changed extension is that of the one before', async () => {
     const counts: unknown[] = [];
     const counting = () =>
       oldExtension('counting', ({ pipelines, getState, setState }) => {

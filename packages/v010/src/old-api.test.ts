@@ -145,7 +145,7 @@ describe('registering a function', () => {
 });
 
 describe('the state of an old extension', () => {
-  test('D-02 is read and set synchronously, is copied, and starts as an empty object', async () => {
+  test('is read and set synchronously, is copied, and starts as an empty object', async () => {
     const seen: unknown[] = [];
     const agent = await registering(({ getState, setState, state }) => {
       seen.push(getState());
@@ -160,7 +160,7 @@ describe('the state of an old extension', () => {
     expect(await agent.stateOf('old')).toEqual({ list: [1] });
   });
 
-  test('D-02 a value that is set while the state is being read is kept', async () => {
+  test('a value that is set while the state is being read is kept', async () => {
     const old = new OldState(
       { state: { get: async () => ({ from: 'the runtime' }), set: async () => undefined }, logger: console },
       'old',
@@ -171,7 +171,7 @@ describe('the state of an old extension', () => {
     expect(old.get()).toEqual({ from: 'the extension' });
   });
 
-  test('D-02 survives a restart of the agent', async () => {
+  test('survives a restart of the agent', async () => {
     const counts: unknown[] = [];
     const counting = () =>
       oldExtension('old', ({ pipelines, getState, setState }) => {
@@ -188,7 +188,7 @@ describe('the state of an old extension', () => {
     expect(counts).toEqual([undefined, 1]);
   });
 
-  test('D-02 a value that is not JSON is an error that names its part', async () => {
+  test('a value that is not JSON is an error that names its part', async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
     for (const [value, part] of [

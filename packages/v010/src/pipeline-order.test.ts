@@ -37,7 +37,7 @@ describe('thirteen points of two old extensions', () => {
   const priorities = [-7, 'none', 0, 7] as const;
   const pairs = priorities.flatMap((first) => priorities.map((second) => [first, second] as const));
 
-  test.each(pairs)('L-04 D-02 run in the order of 003 §11, with the priorities %p and %p', async (first, second) => {
+  test.each(pairs)('L-04 run in the order of 003 §11, with the priorities %p and %p', async (first, second) => {
     const extensions = [atEveryPoint('first', first), atEveryPoint('second', second)];
     const none: Reply[] = [[]];
     const one: Reply[] = [['x'], []];
@@ -102,7 +102,7 @@ const turn: fc.Arbitrary<Reply[]> = fc
   .map((replies) => replies.filter((reply, index) => reply !== 'error' || replies[index - 2] !== 'error'));
 
 describe('any handlers of old extensions', () => {
-  test('L-04 D-02 run in the order of 003 §11, whatever their points, priorities and ids', async () => {
+  test('L-04 run in the order of 003 §11, whatever their points, priorities and ids', async () => {
     await fc.assert(
       fc.asyncProperty(extensionsOf(['a', 'b', 'c']), fc.array(turn, { minLength: 1, maxLength: 2 }), compare),
       { numRuns: samples(150, 10) },

@@ -9,7 +9,7 @@ type Records = Parameters<Store['append']>[3];
 test.each([
   ['its last step', 'go', 1],
   ['its end, so that no step runs again', 'go', 2],
-])('D-02 L-04 a turn that is resumed after %s has the state of that moment', async (_, input, count) => {
+])('L-04 a turn that is resumed after %s has the state of that moment', async (_, input, count) => {
   const seen: unknown[] = [];
   const counting = () =>
     oldExtension('old', ({ pipelines, getState, setState }) => {

@@ -38,7 +38,7 @@ describe('a body', () => {
     expect(await failure(readBody(post(body), { withinMs: 20 }))).toMatchObject({ status: 408, code: 'E_HTTP_SLOW' });
   });
 
-  test('T-13 keeps its place when a request without a body, or with one that is too long, comes in', async () => {
+  test('keeps its place when a request without a body, or with one that is too long, comes in', async () => {
     const slow = new TransformStream<Uint8Array, Uint8Array>();
     const places = new BodyPlaces(1, () => undefined);
     const first = readBody(post(slow.readable), { places });
@@ -51,7 +51,7 @@ describe('a body', () => {
     expect(Buffer.from(await first).toString()).toBe('late');
   });
 
-  test('T-13 makes room for the next when all places are taken and it has been arriving for longest', async () => {
+  test('makes room for the next when all places are taken and it has been arriving for longest', async () => {
     const coming = () => {
       let send = (_text: string) => {};
       const body = new ReadableStream({
@@ -75,7 +75,7 @@ describe('a body', () => {
     expect(places.size).toBe(0);
   });
 
-  test('T-13 makes room for one other body only: each new body ends one', async () => {
+  test('makes room for one other body only: each new body ends one', async () => {
     const places = new BodyPlaces(2, () => undefined);
     const given: string[] = [];
     const hold = (name: string) =>
@@ -87,7 +87,7 @@ describe('a body', () => {
     expect(given).toEqual(['first', 'second']);
   });
 
-  test('T-13 is rejected after its arrival when too many requests are being answered by then', async () => {
+  test('is rejected after its arrival when too many requests are being answered by then', async () => {
     const full = new Error('full');
     const places = new BodyPlaces(2, () => {
       throw full;

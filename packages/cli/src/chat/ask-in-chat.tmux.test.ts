@@ -110,7 +110,7 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     await seeQuestion(what);
   }
 
-  test('F-13 y lets the call run, n with words goes to the agent, and an answer from elsewhere withdraws the question', async () => {
+  test('y lets the call run, n with words goes to the agent, and an answer from elsewhere withdraws the question', async () => {
     await ask('a book');
     await terminal.enter('');
     await terminal.see(/n {2}no; the words after it are the reason[^]*\nLet it run\? \[y\/n\/e\/a\]$/);
@@ -130,7 +130,7 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     await terminal.see('Put: a cat');
   });
 
-  test('F-13 e edits the arguments: mistakes are told and stay in the line, and only the edited arguments run', async () => {
+  test('e edits the arguments: mistakes are told and stay in the line, and only the edited arguments run', async () => {
     await ask('a pen');
     await terminal.enter('e');
     await terminal.see(/Arguments: \{\s+"what": "a pen"\s+\}$/);
@@ -180,7 +180,7 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     expect(readdirSync(join(place.folder, 'bin'))).toEqual(['xdg-open']);
   });
 
-  test('F-13 a allows calls with these arguments, or all calls of the tool, in this conversation only', async () => {
+  test('a allows calls with these arguments, or all calls of the tool, in this conversation only', async () => {
     await ask('a dog');
     await terminal.enter('a');
     await terminal.see(/Always what\? \[t\/a, Enter goes back\]$/);

@@ -330,7 +330,7 @@ describe('Ctrl-C', () => {
     expect(await chat.ended).toBe('interrupted');
   });
 
-  test('T-16 Ctrl-\\ cancels the turn and quits without waiting for its end', async () => {
+  test('Ctrl-\\ cancels the turn and quits without waiting for its end', async () => {
     const { chat, hooks, asked } = open();
     hooks.sent('Hello');
     hooks.quit();

@@ -263,7 +263,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
   });
 
-  test('T-16 Ctrl-\\ quits at once during a turn of minutes: 130, and nothing is left', async () => {
+  test('Ctrl-\\ quits at once during a turn of minutes: 130, and nothing is left', async () => {
     await start();
     await terminal.enter('slow');
     await terminal.see('… weather__get');
@@ -316,7 +316,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
   });
 
   testInProof(
-    'T-16 a chat with a running swarm leaves it running, also with Ctrl-\\, and says when it is stopped elsewhere',
+    'a chat with a running swarm leaves it running, also with Ctrl-\\, and says when it is stopped elsewhere',
     async () => {
       await place.run('run', 'bundle', '--trust', '--detach');
       const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);

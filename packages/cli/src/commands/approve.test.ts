@@ -198,7 +198,7 @@ describe('in a running swarm', () => {
     expect((await gdn('deny', 'nothing')).stderr).toStartWith('E_QUESTION_UNKNOWN: ');
   });
 
-  test('F-13 gdn approve --args and --edit run a call with other arguments; wrong ones are refused with the field', async () => {
+  test('gdn approve --args and --edit run a call with other arguments; wrong ones are refused with the field', async () => {
     const put = (what: string) => gdn('send', '--instance', 'edited', '--input', `put ${what}`, '--wait');
     const first = put('a vase');
     const { id } = await waiting('edited');
@@ -287,7 +287,7 @@ describe('in a running swarm', () => {
     expect((await turn).stdout).toBe('Read: answered\n');
   });
 
-  test('F-13 gdn approve --always allows later calls; gdn approve and gdn explain list it, and gdn deny revokes it', async () => {
+  test('gdn approve --always allows later calls; gdn approve and gdn explain list it, and gdn deny revokes it', async () => {
     const put = (what: string) => gdn('send', '--instance', 'always', '--input', `put ${what}`, '--wait');
     const first = put('a bell');
     const { id } = await waiting('always');
@@ -311,7 +311,7 @@ describe('in a running swarm', () => {
     );
   });
 
-  test('F-13 that stops: its questions are answered from disk, once, and the next start uses the answer', async () => {
+  test('that stops: its questions are answered from disk, once, and the next start uses the answer', async () => {
     const put = ['send', '--instance', 'stopped', '--input', 'put a cup', '--id', 'e1'];
     await gdn(...put);
     const { id } = await waiting('stopped');
@@ -351,7 +351,7 @@ describe('in a running swarm', () => {
   });
 
   test.each([...sampledCases(['run', 'send'], 2)])(
-    'F-13 gdn %s asks as the chat does: y lets it run, n with words denies it, Enter explains; only keys typed after the question answer it',
+    'gdn %s asks as the chat does: y lets it run, n with words denies it, Enter explains; only keys typed after the question answer it',
     async (command) => {
       const target = command === 'run' ? ['bundle', '--trust'] : ['--bundle', 'bundle', '--wait'];
       const put = (what: string, typedAhead: string, ...typing: Parameters<typeof place.runOnTerminal>[1] & object) =>

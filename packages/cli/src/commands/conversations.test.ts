@@ -221,7 +221,7 @@ describe('gdn logs', () => {
   beforeEach(enter);
   afterEach(leave);
 
-  test('F-21 logs shows the log of a swarm, also after it stopped: info and above, with pids; options filter it', async () => {
+  test('logs shows the log of a swarm, also after it stopped: info and above, with pids; options filter it', async () => {
     const module = `export const register = (api) => {
       api.logger.warn('Hello from inside.');
       api.logger.debug('Details from inside.');

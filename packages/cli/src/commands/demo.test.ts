@@ -153,7 +153,7 @@ describe('gdn demo', () => {
 describe('gdn demo asks a person before it books', () => {
   const question = promptOf({ kind: 'call' });
 
-  test('F-13 asks with the words of the chat; yes: the picnic is booked; the terminal shows colours, and the answer word by word', async () => {
+  test('asks with the words of the chat; yes: the picnic is booked; the terminal shows colours, and the answer word by word', async () => {
     const typing = [{ whenSeen: question, keys: 'y\r' }];
     const { screen, exitCode, pieces } = await gdnOnTerminal(book, typing, { NO_COLOR: '' });
     expect(screen).toContain('{"city":"Lisbon"}');

@@ -32,7 +32,7 @@ const counting = `export function register(api) {
 const timesSaid = (text: string) => text.split('register failed: I am broken').length - 1;
 
 describe('an extension that cannot be loaded', () => {
-  test('F-12 is reported once by `gdn run --input`, by `gdn run`, and in the log; a changed file is tried again', async () => {
+  test('is reported once by `gdn run --input`, by `gdn run`, and in the log; a changed file is tried again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
     const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
     expect(once.stderr).toMatch(
@@ -91,7 +91,7 @@ function damagesOf(text: string, at: number): string[] {
 }
 
 describe('damage to one file of an idle conversation', () => {
-  test('T-01 T-05 every other conversation starts and answers; that one answers completely, or names the problem at once', async () => {
+  test('every other conversation starts and answers; that one answers completely, or names the problem at once', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': counting });
     const first = await start();
     await first.ask({ input: 'one', instanceKey: 'probe' });
@@ -131,7 +131,7 @@ describe('damage to one file of an idle conversation', () => {
     await control.stop();
   });
 
-  test('T-05 `gdn status` and `gdn instance list` show a damaged conversation, whether the swarm runs or not', async () => {
+  test('`gdn status` and `gdn instance list` show a damaged conversation, whether the swarm runs or not', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     expect((await place.run('run', 'bundle', '--trust', '--input', 'one')).exitCode).toBe(0);
     const metadata = filesOf('default').find((file) => file.endsWith('metadata.json')) ?? '';
@@ -154,7 +154,7 @@ describe('damage to one file of an idle conversation', () => {
     await control.stop();
   });
 
-  test('T-01 T-05 the printed remedy keeps the intact parts, and a restored file is used again', async () => {
+  test('the printed remedy keeps the intact parts, and a restored file is used again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     expect((await place.run('run', 'bundle', '--trust', '--input', 'one')).exitCode).toBe(0);
     const copies = filesOf('default').map((file) => ({ file, bytes: readFileSync(file) }));

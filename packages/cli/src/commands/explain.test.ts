@@ -54,7 +54,7 @@ const expectedLayers = {
   toolCall: [layer('guard', 'toolCall-guard', 0)],
 };
 const tools = ['clock__now', 'agents__request', 'agents__send', 'agents__list', 'agents__catalog'];
-/** F-11: each tool is listed with its source. */
+/** each tool is listed with its source. */
 const sources = {
   toolSources: tools.map((name) => ({ name, from: name === 'clock__now' ? 'Tool/clock' : 'runtime', seenAt: null })),
   unknownTools: [],
@@ -62,7 +62,7 @@ const sources = {
 };
 
 describe('gdn explain', () => {
-  test('F-27 says from which package each part comes, before and after the first start', async () => {
+  test('says from which package each part comes, before and after the first start', async () => {
     const own = 'kind: Extension\nmetadata: { name: guard }\nspec: { entry: ./guard.ts }';
     const clock =
       'kind: Tool\nmetadata: { name: clock }\nspec: { entry: ./clock.ts, exports: [{ name: now, description: x }] }';
@@ -105,7 +105,7 @@ describe('gdn explain', () => {
     expect(existsSync(place.stateRoot)).toBe(false);
   });
 
-  test('F-18 shows the agents that an agent may ask, if the bundle limits them', async () => {
+  test('shows the agents that an agent may ask, if the bundle limits them', async () => {
     const agent = 'mayAsk: [Agent/helper]';
     await place.write('limited', { 'goondan.yaml': sampleBundle({ agents: ['helper', 'other'], agent }) });
     const shown = async (...options: string[]) => (await place.run('explain', 'limited', ...options)).stdout;

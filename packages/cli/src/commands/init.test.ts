@@ -60,7 +60,7 @@ describe('gdn init', () => {
     ['demo', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
   ];
   test.each([...sampledCases(shown, 2, 1)])(
-    'F-16 --template %s: its own first question shows its features, and another input is repeated',
+    '--template %s: its own first question shows its features, and another input is repeated',
     async (template, answer) => {
       const input = firstQuestions[template];
       const { stdout } = await gdn('init', 'my-swarm', '--template', template, '--no-git');
@@ -80,7 +80,7 @@ describe('gdn init', () => {
     expect(new Set(Object.values(firstQuestions)).size).toBe(templateNames.length);
   });
 
-  test('F-16 started by npx, it names a command that can be typed', async () => {
+  test('started by npx, it names a command that can be typed', async () => {
     const byNpx = { env: { ...env, npm_command: 'exec', npm_lifecycle_event: 'npx' } };
     const { stdout } = await place.runWith(byNpx, 'init', 'my-swarm', '--no-git');
     expect(stdout).toContain('\n  npx gdn run my-swarm --trust --input ');
@@ -90,7 +90,7 @@ describe('gdn init', () => {
     expect((await place.runWith(byScript, 'init', 'other', '--no-git')).stdout).toContain('\n  gdn run other ');
   });
 
-  test('F-16 writes package.json and a strict tsconfig.json', async () => {
+  test('writes package.json and a strict tsconfig.json', async () => {
     await gdn('init', 'my-swarm', '--template', 'minimal');
     expect(JSON.parse(read('my-swarm/package.json'))).toEqual({ private: true, type: 'module' });
     expect(read('my-swarm/tsconfig.json')).toContain('"strict": true');
@@ -175,7 +175,7 @@ describe('gdn init', () => {
 });
 
 describe('gdn init never overwrites files', () => {
-  test('F-16 keeps package.json and tsconfig.json, and says so', async () => {
+  test('keeps package.json and tsconfig.json, and says so', async () => {
     const mine = { 'package.json': '{ "name": "mine" }\n', 'tsconfig.json': '{}\n' };
     const locks = {
       'package-lock.json': '{}\n',
@@ -195,7 +195,7 @@ describe('gdn init never overwrites files', () => {
     expect(await gdn('validate', 'my-swarm')).toMatchObject({ exitCode: 0 });
   });
 
-  test('F-16 --json lists a kept file as kept, and not as written', async () => {
+  test('--json lists a kept file as kept, and not as written', async () => {
     await place.write('my-swarm', { 'tsconfig.json': '{}\n' });
     const written = JSON.parse((await gdn('init', 'my-swarm', '--no-git', '--json')).stdout);
     expect(written.kept).toEqual(['tsconfig.json']);
@@ -308,7 +308,7 @@ describe('gdn init and git', () => {
   test.each([
     ['no identity', nobody],
     ['an empty name', { GIT_AUTHOR_NAME: '', GIT_COMMITTER_NAME: '' }],
-  ])('F-16 %s: the bundle exists, and git is told with the printed commands', async (_name, refusing) => {
+  ])('%s: the bundle exists, and git is told with the printed commands', async (_name, refusing) => {
     const refused = { env: { ...env, ...refusing } };
     const { stdout, stderr, exitCode } = await place.runWith(refused, 'init', 'my-swarm', '--json');
     expect(stderr).toStartWith('The bundle is written, but git made no commit: fatal: ');

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-describe('F-26 ls', () => {
+describe('ls', () => {
   test('lists every swarm of the state root, from any folder: running ones first', async () => {
     const { stdout, stderr, exitCode } = await place.runWith({ cwd: '/', env: { HOME: '/nowhere' } }, 'ls');
     const id = 'default-[0-9a-z]+';

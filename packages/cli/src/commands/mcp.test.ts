@@ -67,7 +67,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(stdout).toBe(`Added "files" to ${join(folder, '.mcp.json')}: server\n`);
   });
 
-  test('F-27 names the package if the bundle has its own Extension/mcp, which is not a user of the server', async () => {
+  test('names the package if the bundle has its own Extension/mcp, which is not a user of the server', async () => {
     const own = 'apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: mcp }\nspec: { entry: ./own.ts }\n';
     await place.write('bundle', {
       'goondan.yaml': using('{ ref: Extension/mcp, as: files }'),
@@ -243,7 +243,7 @@ describe('gdn mcp test', () => {
   const run = (...args: string[]) =>
     runCaptured(['mcp', 'test', ...args, '--bundle', folder, '--state-root', place.stateRoot]);
 
-  test('F-10 needs trust, connects like its agent, lists tools, and calls one', async () => {
+  test('needs trust, connects like its agent, lists tools, and calls one', async () => {
     await declare(alive());
     const untrusted = await run('notes');
     expect(untrusted).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('E_UNTRUSTED: ') });
@@ -263,7 +263,7 @@ describe('gdn mcp test', () => {
     });
   });
 
-  test('F-10 names the problem: exit 1 for the server and its tool, 2 for the command line, 3 for a name', async () => {
+  test('names the problem: exit 1 for the server and its tool, 2 for the command line, 3 for a name', async () => {
     await declare(alive(), { timeouts: { callMs: 300 } });
     expect(await run('notes', '--trust', '--call', 'fail')).toMatchObject({
       exitCode: 1,
@@ -305,7 +305,7 @@ describe('gdn mcp test', () => {
     });
   });
 
-  test('F-11 `gdn explain` knows the tools that a test saw, before the first start of the agent', async () => {
+  test('`gdn explain` knows the tools that a test saw, before the first start of the agent', async () => {
     await declare(alive());
     const explain = (...args: string[]) => runCaptured(['explain', folder, '--state-root', place.stateRoot, ...args]);
     expect((await explain()).stdout).toContain('Tools:      notes: tools unknown: `gdn mcp test notes`\n');
@@ -326,7 +326,7 @@ describe('gdn mcp test', () => {
     expect((await explain()).stdout).toMatch(/^Tools: {6}notes__look \(notes, seen /m);
   });
 
-  test('F-10 suggests what to do about a mistyped tool, and about a server that does not start', async () => {
+  test('suggests what to do about a mistyped tool, and about a server that does not start', async () => {
     await declare(alive());
     const mistyped = await run('notes', '--trust', '--call', 'lookk');
     expect(mistyped.stderr).toStartWith(
@@ -346,7 +346,7 @@ describe('gdn mcp test', () => {
     expect(dead.stderr).toEndWith(` Its process ended with code 3. It said: no database\n${advice}\n`);
   });
 
-  test('F-10 Ctrl-C ends a server that does not answer: exit 130, and nothing is left', async () => {
+  test('Ctrl-C ends a server that does not answer: exit 130, and nothing is left', async () => {
     const mark = join(folder, 'started');
     const silent = `await Bun.write(${JSON.stringify(mark)}, ''); setInterval(() => undefined, 1000);`;
     await declare([process.execPath, '-e', silent]);

@@ -101,7 +101,7 @@ describe('a reload with new parts that do not start', () => {
       /\(ears\.ts:1:\d+\)/,
     ],
   ])(
-    'D-06 %s: exit 1 with the reason and its place, the agent keeps its process and answers, nothing is left',
+    '%s: exit 1 with the reason and its place, the agent keeps its process and answers, nothing is left',
     async (_what, files, reason, at) => {
       const pid = await pidOf('host');
       await place.write('swarm', files);
@@ -129,7 +129,7 @@ describe('a reload with new parts that do not start', () => {
   );
 
   test(
-    'D-06 and are then corrected: the reload succeeds, and the running process takes the change',
+    'and are then corrected: the reload succeeds, and the running process takes the change',
     async () => {
       const pid = await pidOf('host');
       const files = { 'goondan.yaml': bundleWith(ears), 'part.ts': corrected, 'ears.ts': quietEars };
@@ -152,7 +152,7 @@ describe('a swarm with an unreadable goondan.yaml', () => {
   beforeAll(() => place.write('swarm', { 'goondan.yaml': '{{{' }));
 
   test(
-    'D-05 can be asked, watched, inspected and changed as usual',
+    'can be asked, watched, inspected and changed as usual',
     async () => {
       expect(await ask('hello')).toEqual({ exitCode: 0, stdout: 'You said: hello\n' });
       const commands = [
@@ -181,7 +181,7 @@ describe('a swarm with an unreadable goondan.yaml', () => {
     PATIENCE,
   );
 
-  test('D-05 D-07 refuses to reload with exit 4 and every place, and its log has the reason', async () => {
+  test('refuses to reload with exit 4 and every place, and its log has the reason', async () => {
     const notices: SwarmNotice[] = [];
     const swarm = await reachSwarm({ bundle: folder, stateRoot: place.stateRoot });
     const watch = await swarm.watch({ types: ['log'] }, (notice) => void notices.push(notice));
@@ -200,7 +200,7 @@ describe('a swarm with an unreadable goondan.yaml', () => {
     ]);
   });
 
-  test('D-05 is found through a link; for an unknown name the error lists the known ones', async () => {
+  test('is found through a link; for an unknown name the error lists the known ones', async () => {
     symlinkSync(folder, join(place.folder, 'link'));
     expect(await gdn('status', '--bundle', join(place.folder, 'link'), '--swarm', 'Swarm/default')).toMatchObject({
       exitCode: 0,
@@ -213,7 +213,7 @@ describe('a swarm with an unreadable goondan.yaml', () => {
   });
 
   test(
-    'D-05 is stopped by its folder even after that was moved, and can be inspected afterwards',
+    'is stopped by its folder even after that was moved, and can be inspected afterwards',
     async () => {
       renameSync(folder, join(place.folder, 'moved'));
       expect((await about('reload')).stderr).toContain('E_BUNDLE_MISSING');

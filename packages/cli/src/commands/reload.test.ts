@@ -61,7 +61,7 @@ describe('gdn reload', () => {
   afterAll(leave, PATIENCE);
 
   test(
-    'L-01 D-01 changes the prompt of an agent without another process, and names each part',
+    'L-01 changes the prompt of an agent without another process, and names each part',
     async () => {
       const before = await processes();
       const messages = await messagesOfHost();

@@ -84,7 +84,7 @@ test('a bundle with errors gives no warning about its agents, because nobody kno
   expect(restored.result).not.toHaveProperty('missingAgents');
 });
 
-test('F-13 the number of answers for always that are not restored is told', async () => {
+test('the number of answers for always that are not restored is told', async () => {
   const { stdout } = await restore(['host'], { grants: ['a', 'b'], isText: true });
   expect(stdout).toEndWith('2 answers for always are not restored: people are asked again.\n');
 });

@@ -55,7 +55,7 @@ export function register({ pipeline }) {
 }
 `;
 
-test('F-09 one question starts no connection and needs none of their secrets, unless --connections is given', async () => {
+test('one question starts no connection and needs none of their secrets, unless --connections is given', async () => {
   const mark = join(place.folder, 'mark');
   const files = { 'goondan.yaml': sampleBundle({ more: doorbell.more }), 'doorbell.ts': doorbell.module(mark) };
   await place.write('bundle', files);
@@ -240,7 +240,7 @@ describe('gdn run --input', () => {
   });
 });
 
-test('F-20 without trust no code of the bundle runs: says so, with the command to trust it, exit 3', async () => {
+test('without trust no code of the bundle runs: says so, with the command to trust it, exit 3', async () => {
   const mark = join(place.folder, 'mark');
   await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
   for (const args of [['--input', 'Hello'], ['--detach'], []]) {

@@ -104,7 +104,7 @@ describe('a running swarm', () => {
     expectCancelled('host', await hosts);
   });
 
-  test('F-30 a cancelled turn is cancelled, not failed: for the waiting command, in trace, history, log and Studio', async () => {
+  test('a cancelled turn is cancelled, not failed: for the waiting command, in trace, history, log and Studio', async () => {
     const asked = gdn('send', ...host('f30'), '--input', 'slow', '--wait');
     await until(async () => (await statuses('f30')).some(({ status }) => status === 'working'));
     await gdn('cancel', ...host('f30'));

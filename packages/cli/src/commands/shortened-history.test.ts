@@ -62,7 +62,7 @@ export const register = (api) => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-describe('T-03 a shortened conversation', () => {
+describe('a shortened conversation', () => {
   test('is never shown as complete by history, blame, export or fork', async () => {
     const whole = await showAll();
     for (const { exitCode, stderr } of Object.values(whole))
@@ -109,7 +109,7 @@ const flips = [0.05, 0.5, 0.95].map((part) => (bytes: Buffer) => {
   return Buffer.concat([bytes.subarray(0, at), Buffer.of((bytes[at] ?? 0) ^ 1), bytes.subarray(at + 1)]);
 });
 
-describe('T-01 T-05 the printed remedies', () => {
+describe('the printed remedies', () => {
   test('give all messages while one file is damaged, and name the damage', async () => {
     const whole = await showRemedies();
     expect(whole.fork).toMatchObject({ exitCode: 0, stderr: '' });

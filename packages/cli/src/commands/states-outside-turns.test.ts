@@ -24,7 +24,7 @@ export const register = (api) => {
 );
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-describe('D-03 X-12 a handler of turn.completed that counts in its state', () => {
+describe('X-12 a handler of turn.completed that counts in its state', () => {
   test('counts 3 after three `gdn run --input`, each in its own process', async () => {
     for (const input of ['one', 'two', 'three']) {
       const { exitCode, stderr } = await place.run('run', 'bundle', '--trust', '--input', input);

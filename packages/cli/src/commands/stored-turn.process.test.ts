@@ -75,7 +75,7 @@ test('Y-01 Y-02 S-01 gdn run sends a file and demands a schema, and gdn send doe
   expect(await gdn('stop')).toMatchObject({ exitCode: 0 });
 });
 
-test('V-01 F-07 S-01 gdn trace --prompt shows the body that the server got, although no node runs', async () => {
+test('V-01 S-01 gdn trace --prompt shows the body that the server got, although no node runs', async () => {
   const { calls } = (await json('trace', '--prompt')) as TurnPrompts;
   expect(calls.map(({ isExact, body }) => [isExact, JSON.stringify(body)])).toEqual([
     [true, JSON.stringify(server.requests[2]?.body)],

@@ -220,7 +220,7 @@ describe('gdn demo --studio', () => {
     expect(existsSync(place.stateRoot)).toBe(false);
   });
 
-  test('F-26 demo --studio --no-open starts no browser', async () => {
+  test('demo --studio --no-open starts no browser', async () => {
     const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
     await place.write('programs', { [opener]: `#!/bin/sh\ntouch '${place.folder}/opened'\n` });
     chmodSync(join(place.folder, 'programs', opener), 0o755);

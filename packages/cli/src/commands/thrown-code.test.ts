@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-describe('F-03 code of a bundle that throws', () => {
+describe('code of a bundle that throws', () => {
   test('in a layer: the terminal names code, extension, message and place', async () => {
     expect(failed.exitCode).toBe(1);
     expect(failed.stderr.split('\n')[0]).toBe(

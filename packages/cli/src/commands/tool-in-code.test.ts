@@ -49,7 +49,7 @@ function writeDice(parameters = 'z.object({ sides: z.int().max(100), text: z.str
 const run = (input: string) => place.run('run', 'bundle', '--trust', '--input', input);
 
 describe('a tool of defineTool', () => {
-  test('F-15 gdn validate says "schema in code" and runs nothing, however wrong the schema is', async () => {
+  test('gdn validate says "schema in code" and runs nothing, however wrong the schema is', async () => {
     const folder = await writeDice(`{ type: 'nonsense' }`);
     expect(await place.run('validate', 'bundle')).toEqual({
       stdout: `Tool/dice: schema in code, checked when an agent starts.\n${folder}: 5 resources, no errors.\n`,
@@ -65,7 +65,7 @@ describe('a tool of defineTool', () => {
     expect(existsSync(mark())).toBe(false);
   });
 
-  test('F-15 a wrong schema ends the start with a code, the file and the tool', async () => {
+  test('a wrong schema ends the start with a code, the file and the tool', async () => {
     await writeDice(`{ type: 'object', properties: { sides: { type: 'nonsense' } } }`);
     const { stderr, exitCode } = await run('roll');
     expect(exitCode).not.toBe(0);
@@ -73,13 +73,13 @@ describe('a tool of defineTool', () => {
     expect(stderr).toContain('Tool/dice: "roll" in "./tools/dice.ts"');
   });
 
-  test('F-15 gdn run: the arguments are checked, and run gets the output of the schema', async () => {
+  test('gdn run: the arguments are checked, and run gets the output of the schema', async () => {
     await writeDice();
     expect((await run('roll')).stdout).toBe('You rolled 6.\n');
     expect((await run('thousand')).stdout).toBe('The arguments of "dice__roll" do not fit: sides must be <= 100.\n');
   });
 
-  test('F-15 gdn explain: "schema in code" before the first start; the tools after it, and with --load', async () => {
+  test('gdn explain: "schema in code" before the first start; the tools after it, and with --load', async () => {
     await writeDice();
     const before = await place.run('explain', 'bundle');
     expect(before.stdout).toContain('Tools:      Tool/dice: schema in code, known after a start or with `--load`\n');
@@ -97,7 +97,7 @@ describe('a tool of defineTool', () => {
     expect([loaded.schemaInCode, after.schemaInCode]).toEqual([undefined, undefined]);
   });
 
-  test('F-15 gdn replay shows layers the same catalog, and does not run the tool', async () => {
+  test('gdn replay shows layers the same catalog, and does not run the tool', async () => {
     await writeDice();
     await run('roll');
     rmSync(mark());

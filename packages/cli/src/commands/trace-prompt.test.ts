@@ -36,7 +36,7 @@ const guard = `
   }`;
 
 describe.each(sampledCases(providerCases, 4))('%s', (_name, provider) => {
-  test('V-01 F-07 shows the body that the server got, after the swarm has stopped', async () => {
+  test('V-01 shows the body that the server got, after the swarm has stopped', async () => {
     await using server = startWireServer(provider.dialect);
     const usage = { input: 10, output: 5, cached: 2 };
     const calls = [{ id: 'call-1', name: 'agents__list', args: {} }];
@@ -81,7 +81,7 @@ describe.each(sampledCases(providerCases, 4))('%s', (_name, provider) => {
   });
 });
 
-test('F-07 wrong steps and options are rejected with a suggestion', async () => {
+test('wrong steps and options are rejected with a suggestion', async () => {
   await place.write('bundle', { 'goondan.yaml': sampleBundle() });
   await gdn('run', '--trust', '--input', 'Hi');
   const refusals: [args: string[], exitCode: number, stderr: string][] = [
@@ -105,7 +105,7 @@ test('F-07 wrong steps and options are rejected with a suggestion', async () => 
   }
 });
 
-test('F-07 --prompt with --agent and --instance takes the latest turn of that agent and conversation', async () => {
+test('--prompt with --agent and --instance takes the latest turn of that agent and conversation', async () => {
   await place.write('bundle', { 'goondan.yaml': sampleBundle() });
   const asked = [];
   for (const instance of ['one', 'two']) {

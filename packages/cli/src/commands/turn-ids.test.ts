@@ -25,7 +25,7 @@ afterAll(async () => {
   expect(await place.remove()).toEqual([]);
 });
 
-test('F-23 every command shows the same short id of a turn, and accepts it', async () => {
+test('every command shows the same short id of a turn, and accepts it', async () => {
   const [, short = ''] =
     /^Accepted by host \(default\): turn ([0-9a-f-]{8,})\n$/.exec(await gdn('send --input Hi')) ?? [];
   await until(async () => (await gdn('trace')).includes('E_MODEL_FAILED'));
@@ -50,7 +50,7 @@ test('F-23 every command shows the same short id of a turn, and accepts it', asy
   expect(new Set(logged.map((line) => line.turnId))).toEqual(new Set([turnId]));
 });
 
-test('F-23 cancel takes the short id; history says that the turn has not ended', async () => {
+test('cancel takes the short id; history says that the turn has not ended', async () => {
   const whom = '--instance cancelled';
   const { turnId, eventId } = await json(`send --input slow ${whom}`);
   expect(turnId).toBe(`turn-${eventId}`);
@@ -61,7 +61,7 @@ test('F-23 cancel takes the short id; history says that the turn has not ended',
   expect(await json(`cancel ${whom} --id ${short}`)).toEqual({ cancelled: true });
 });
 
-test('F-23 Studio shows the short id', async () => {
+test('Studio shows the short id', async () => {
   const studio = new StudioPlace({ stateRoot: place.stateRoot });
   await studio.enter();
   const { workspaces } = await studio.read<WorkspaceList>('/api/workspaces');

@@ -27,7 +27,7 @@ describe('gdn validate', () => {
     });
   });
 
-  test('F-24 counts the resources of the bundle, broken ones too, and not those of its packages', async () => {
+  test('counts the resources of the bundle, broken ones too, and not those of its packages', async () => {
     const bundle = (name: string) =>
       `apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./e.ts }\n`;
     const folder = await place.write('own', {

@@ -111,7 +111,7 @@ test('a turn is read after the one before was taken: a long history needs little
   expect(read).toHaveLength(10);
 });
 
-test('T-01 an unreadable part is left out with its problem, and the messages are exported', async () => {
+test('an unreadable part is left out with its problem, and the messages are exported', async () => {
   const { journal } = source(1);
   const damaged = () => Promise.reject(new GoondanError('E_STORE_CORRUPT', 'a bad line'));
   const text = await collect(

@@ -12,19 +12,19 @@ const shown = (choice: Partial<LineChoice>) =>
   lines.filter(chooseLines({ level: 'debug', ...choice })).map(({ level }) => level);
 
 describe('logs', () => {
-  test('F-21 --level shows lines of this level and more important ones', () => {
+  test('--level shows lines of this level and more important ones', () => {
     expect(logLevels.map((level) => shown({ level }).length)).toEqual([4, 3, 2, 1]);
     expect(shown({ level: 'warn' })).toEqual(['warn', 'error']);
   });
 
-  test('F-21 --since, --trace and --grep choose lines together', () => {
+  test('--since, --trace and --grep choose lines together', () => {
     expect(shown({ since: new Date(Date.UTC(2026, 0, 2, 3, 2)) })).toEqual(['warn', 'error']);
     expect(shown({ trace: 'trace-1' })).toEqual(['info']);
     expect(shown({ grep: readPattern('[12]$') })).toEqual(['info', 'warn']);
     expect(shown({ grep: readPattern('[12]$'), level: 'warn' })).toEqual(['warn']);
   });
 
-  test('F-21 --grep searches the line as it is printed, without its time; capital letters make it exact', () => {
+  test('--grep searches the line as it is printed, without its time; capital letters make it exact', () => {
     expect(shown({ grep: readPattern('^warn host: message') })).toEqual(['warn']);
     expect(shown({ grep: readPattern('MESSAGE') })).toEqual([]);
     expect(shown({ grep: readPattern('2026') })).toEqual([]);
@@ -34,7 +34,7 @@ describe('logs', () => {
     expect(() => readPattern('(')).toThrow('regular expression');
   });
 
-  test('F-23 --trace takes a turn or a trace, or the beginning of its id; an ambiguous one is rejected', () => {
+  test('--trace takes a turn or a trace, or the beginning of its id; an ambiguous one is rejected', () => {
     const uuids = ['1f3a9c2b-0000-4000-8000-000000000000', '1f3a9c2b-1000-4000-8000-000000000000'];
     const line: LogLine = { time: '2026-01-02T03:04:05.000Z', level: 'info', message: 'Hi', agent: 'host' };
     const ofTurns = uuids.map((uuid) => ({ ...line, turnId: `turn-event-${uuid}`, traceId: `ab${uuid}` }));
@@ -55,7 +55,7 @@ describe('logs', () => {
     expect(renderLogLine(forged, false).split('\n')).toEqual([expect.stringContaining('Message 0'), '']);
   });
 
-  test('F-21 times are local at a terminal, and UTC in a pipe', () => {
+  test('times are local at a terminal, and UTC in a pipe', () => {
     const line: LogLine = { time: new Date(2026, 0, 2, 3, 4, 5, 67).toISOString(), level: 'info', message: 'Hi' };
     expect(renderLogLine(line, true)).toBe('2026-01-02 03:04:05.067 info Hi\n');
     expect(renderLogLine(line, false)).toBe(`${line.time} info Hi\n`);

@@ -15,7 +15,7 @@ describe('logs --since', () => {
     ['2026-01-02 03:04', new Date(2026, 0, 2, 3, 4)],
     ['2026-01-02T03:04:05.678Z', new Date('2026-01-02T03:04:05.678Z')],
     ['2026-01-02T03:04+09:00', new Date('2026-01-01T18:04:00.000Z')],
-  ])('F-21 %s is a duration, or a local time unless it names a zone', (text, since) => {
+  ])('%s is a duration, or a local time unless it names a zone', (text, since) => {
     expect(readSince(text, now)).toEqual(since);
   });
 

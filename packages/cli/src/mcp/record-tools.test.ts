@@ -22,7 +22,7 @@ const terminal = openTerminal({ stdout: { write }, stderr: { write }, env: {} })
 const agents = (...names: string[]): DeclaredAgent[] => names.map((agentName) => ({ agentName, models: {} }));
 const seen = { extension: 'files', offered: ['files__look', 'files__list'] };
 
-test('F-11 tools that a test saw replace the earlier ones, and the record of the last start stays', async () => {
+test('tools that a test saw replace the earlier ones, and the record of the last start stays', async () => {
   const before = {
     extensions: ['files', 'notes', 'mail'],
     layers: [],
@@ -56,7 +56,7 @@ test('F-11 tools that a test saw replace the earlier ones, and the record of the
   expect(printed).toBe('');
 });
 
-test('F-11 for an agent that never started they are kept for each user, without layers', async () => {
+test('for an agent that never started they are kept for each user, without layers', async () => {
   await recordTools(place, agents('host', 'guest'), seen.extension, seen.offered, terminal);
   for (const name of ['host', 'guest']) {
     expect(await openStoreReader(place).directory.describe(name)).toMatchObject({

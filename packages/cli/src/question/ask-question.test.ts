@@ -65,7 +65,7 @@ describe('the dialogue about a tool call', () => {
     expect(await ask(call, typed)).toMatchObject({ answer, left: [] });
   });
 
-  test('F-13 Enter explains every key, and asks again', async () => {
+  test('Enter explains every key, and asks again', async () => {
     const { screen } = await ask(call, ['', 'y']);
     expect(screen).toEqual([
       'Let it run? [y/n/e/a] ',
@@ -77,7 +77,7 @@ describe('the dialogue about a tool call', () => {
     ]);
   });
 
-  test('F-13 always says what it covers, where, and how to revoke it', async () => {
+  test('always says what it covers, where, and how to revoke it', async () => {
     const { screen } = await ask(call, ['a', 'a']);
     expect(screen.slice(1)).toEqual([
       'Always, in this conversation of helper (default), without a question:',
@@ -88,7 +88,7 @@ describe('the dialogue about a tool call', () => {
     ]);
   });
 
-  test('F-13 names that come from outside print no lines of their own', async () => {
+  test('names that come from outside print no lines of their own', async () => {
     const { screen } = await ask({ ...call, instanceKey: 'a\nt  nothing', toolName: 'b\u202e\rc' }, ['a', 'a']);
     expect(screen.slice(1, 3)).toEqual([
       'Always, in this conversation of helper (a\\u000at  nothing), without a question:',
@@ -96,7 +96,7 @@ describe('the dialogue about a tool call', () => {
     ]);
   });
 
-  test('F-13 a wrong edit stays in the editor, with the field that is wrong; a right one is shown as a difference', async () => {
+  test('a wrong edit stays in the editor, with the field that is wrong; a right one is shown as a difference', async () => {
     const wrong = ['{ "command": 1 }', '{ "command": "ls" ', '{ "command": "ls", "times": 9 }'];
     const right = '{ "command": "ls -l" }';
     const { answer, screen, edited } = await ask(call, ['e', ...wrong.map((each) => [each] as const), [right], 'y']);
@@ -130,7 +130,7 @@ describe('the dialogue about a tool call', () => {
     expect((await ask(call, ['e', [''], 'y'])).answer).toEqual({ decision: 'approved' });
   });
 
-  test('F-13 an editor that fails goes back to the question, with the edit before', async () => {
+  test('an editor that fails goes back to the question, with the edit before', async () => {
     const failed = new GoondanError('E_USAGE', 'The editor "vim" ended with exit code 1.', {
       suggestion: 'Set $EDITOR.',
     });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { createColors } from '../colors.ts';
 import { describeGrant } from './describe-grant.ts';
 
-test('F-13 an answer for always shows as much of its arguments as a question does', () => {
+test('an answer for always shows as much of its arguments as a question does', () => {
   const grant = {
     ...{
       id: '3fa9c1d2',

@@ -29,13 +29,13 @@ async function edit(texts: readonly string[], presses: boolean) {
 describe('an editor that covers the screen', () => {
   const problem = 'This is not JSON: unexpected "oops", at line 1, column 2.';
 
-  test('F-13 opens again only when the person has read the problem', async () => {
+  test('opens again only when the person has read the problem', async () => {
     const { edited, events } = await edit(['{oops', '{"command":"pwd"}'], true);
     expect(events.slice(0, 4)).toEqual(['editor', problem, 'Enter opens the editor again. ', 'editor']);
     expect(edited).toEqual({ args: { command: 'pwd' } });
   });
 
-  test('F-13 does not open again after Ctrl-C, and the question stays open', async () => {
+  test('does not open again after Ctrl-C, and the question stays open', async () => {
     const { edited, events } = await edit(['{oops'], false);
     expect(events).toEqual(['editor', problem, 'Enter opens the editor again. ']);
     expect(edited).toBeUndefined();

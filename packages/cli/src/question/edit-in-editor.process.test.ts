@@ -19,7 +19,7 @@ afterEach(() => {
 
 const { signal } = new AbortController();
 
-test('F-13 the editor gets a private file, whose text is the result; nothing is left', async () => {
+test('the editor gets a private file, whose text is the result; nothing is left', async () => {
   const EDITOR = `stat -c %a >"${folder}/mode" "$1"; sed -i s/a/b/`;
   expect(await editInEditor('{ "a": 1 }', { EDITOR }, signal)).toBe('{ "b": 1 }\n');
   expect(readFileSync(join(folder, 'mode'), 'utf8')).toBe('600\n');

@@ -23,7 +23,7 @@ describe('at a question', () => {
     expect(typesOf(' Always ')).toEqual(['always', 'unclear', 'unclear', 'unclear', 'unclear']);
   });
 
-  test('F-13 Enter alone, and every text that is not a key, is neither yes nor no', () => {
+  test('Enter alone, and every text that is not a key, is neither yes nor no', () => {
     const unclear = [
       '',
       '  ',

@@ -43,7 +43,7 @@ describe('the words of a question', () => {
     ]);
   });
 
-  test('F-13 say exactly what is always allowed, where, and how to revoke it', () => {
+  test('say exactly what is always allowed, where, and how to revoke it', () => {
     const effect = (always: 'tool' | 'arguments', args?: object) =>
       describeEffect(of('call'), { decision: 'approved', always, ...(args && { args }) });
     const where = 'runs without a question from now on, in this conversation of helper (default)';
@@ -55,7 +55,7 @@ describe('the words of a question', () => {
     expect(describeEffect(of('call'), { decision: 'approved' })).toBeUndefined();
   });
 
-  test('F-13 list what is always allowed, with the person and the door', () => {
+  test('list what is always allowed, with the person and the door', () => {
     const { id, agent, instanceKey, toolName, reason } = fakeQuestion;
     const grant = {
       id,

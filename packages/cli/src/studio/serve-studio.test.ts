@@ -213,7 +213,7 @@ describe('another page', () => {
     expect((await place.ask('/', { headers: link })).status).toBe(200);
   });
 
-  test('T-16 cannot navigate to the data of Studio, by a link, a form or a window it opens', async () => {
+  test('cannot navigate to the data of Studio, by a link, a form or a window it opens', async () => {
     for (const site of ['cross-site', 'same-site']) {
       const headers = { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
       for (const path of ['/api/workspaces', '/api/workspaces/x/instances', '/api/notices']) {

@@ -16,7 +16,7 @@ function record(workspaceId: string, swarm: string, folder?: string) {
   return findStartCommand({}, { stateRoot, workspaceId });
 }
 
-describe('F-26 the start command in Studio', () => {
+describe('the start command in Studio', () => {
   test('has the absolute path of the folder, and the state root unless it is the default one', () => {
     const usual = chooseStateRoot({ home: homedir() });
     expect(startAnywhere({ folder: '.', stateRoot: usual })).toBe(`gdn run ${process.cwd()} --detach`);

@@ -48,7 +48,7 @@ test('a problem of several lines is one line without symbols', () => {
   ]);
 });
 
-test('F-22 at a terminal, times are local, as in the log', () => {
+test('at a terminal, times are local, as in the log', () => {
   const startedAt = new Date(2026, 0, 2, 3, 4, 5).toISOString();
   const status = { swarm: 'shop', pid: 7, startedAt, instances: [], connections: [] } as unknown as SwarmStatus;
   expect(describeStatus(status, { isWatched: true, suggest: String })).toBe(

@@ -38,7 +38,7 @@ function declare(...names: string[]): void {
 const find = (swarm?: string) => findSwarm({ stateRoot, folder, swarm }).catch((error: unknown) => error);
 
 describe('without a name', () => {
-  test('D-05 takes the one swarm that ran from the folder, whatever the bundle says', async () => {
+  test('takes the one swarm that ran from the folder, whatever the bundle says', async () => {
     const id = remember('shop', 'kept-here');
     for (const text of ['{{{', 'kind: Agent', '']) {
       writeFileSync(join(folder, 'goondan.yaml'), text);
@@ -48,7 +48,7 @@ describe('without a name', () => {
     expect(await find()).toEqual({ swarm: 'shop', workspaceId: id });
   });
 
-  test('D-05 several swarms are an error that lists them and the option', async () => {
+  test('several swarms are an error that lists them and the option', async () => {
     remember('shop');
     remember('office');
     for (const prepare of [() => declare('shop', 'office'), () => writeFileSync(join(folder, 'goondan.yaml'), '{{{')]) {
@@ -68,7 +68,7 @@ describe('without a name', () => {
     expect(await find()).toEqual({ swarm: 'new', workspaceId: id });
   });
 
-  test('D-05 no name is left out because of an invalid bundle, even if it can be read', async () => {
+  test('no name is left out because of an invalid bundle, even if it can be read', async () => {
     remember('shop');
     remember('office');
     declare('shop');
@@ -94,14 +94,14 @@ describe('without a name', () => {
 });
 
 describe('with a name', () => {
-  test('D-05 takes that swarm, with and without its kind', async () => {
+  test('takes that swarm, with and without its kind', async () => {
     const id = remember('shop');
     remember('office');
     expect(await find('shop')).toEqual({ swarm: 'shop', workspaceId: id });
     expect(await find('Swarm/shop')).toEqual({ swarm: 'shop', workspaceId: id });
   });
 
-  test('D-05 reads the bundle for one that never ran; when that fails, the error lists those that ran', async () => {
+  test('reads the bundle for one that never ran; when that fails, the error lists those that ran', async () => {
     remember('shop');
     declare('shop', 'office');
     expect(await find('office')).toMatchObject({ swarm: 'office' });
@@ -113,7 +113,7 @@ describe('with a name', () => {
     });
   });
 
-  test('D-05 takes the running one of two workspaces, though the other logged last', async () => {
+  test('takes the running one of two workspaces, though the other logged last', async () => {
     const running = remember('shop', 'first');
     const id = remember('shop', 'second');
     mkdirSync(join(stateRoot, 'workspaces', id, 'logs'));
@@ -127,7 +127,7 @@ describe('with a name', () => {
     }
   });
 
-  test('D-05 takes the one of two workspaces that logged last while neither runs', async () => {
+  test('takes the one of two workspaces that logged last while neither runs', async () => {
     remember('shop', 'first');
     const id = remember('shop', 'second');
     mkdirSync(join(stateRoot, 'workspaces', id, 'logs'));

@@ -8,7 +8,7 @@ test('the key of a conversation cannot add a line to the list of left work', () 
   );
 });
 
-test('F-13 a conversation whose turn waits for a person is listed with the number of its questions', () => {
+test('a conversation whose turn waits for a person is listed with the number of its questions', () => {
   const left = [{ agent: 'host', instanceKey: 'k', inputs: 1, deadLetters: 0, questions: 2 }];
   const suggest = (text: string) => text.replace(/`$/, ' --bundle b`');
   expect(describeLeftWork(left, { suggest })).toBe(

@@ -22,7 +22,7 @@ const turn = {
 test.each([
   ['as wide as the terminal', { isTTY: true, columns: 60 }, 60],
   ['160 columns wide in a pipe', {}, 160],
-])('F-22 the arguments of a tool call are cut to their line, which is %s', (_title, stream, width) => {
+])('the arguments of a tool call are cut to their line, which is %s', (_title, stream, width) => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text), ...stream };
   printTrace([turn], openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } }), { hasHeads: false });

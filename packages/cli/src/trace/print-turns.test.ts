@@ -21,14 +21,14 @@ test.each<[string, Partial<TurnSummary>]>([
   ['E_MODEL_FAILED', { finishReason: 'error', ending: 'failed', error: 'E_MODEL_FAILED: no' }],
   ['ok, truncated', { finishReason: 'text_response', ending: 'answered', truncated: true }],
   ['max_steps, resumed', { finishReason: 'max_steps', ending: 'max_steps', resumes: 1 }],
-])('F-30 a turn is listed as %s', (outcome, end) => {
+])('a turn is listed as %s', (outcome, end) => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text) };
   printTurns([{ ...turn('default', 'Hi'), ...end }], openTerminal({ stdout, stderr: stdout, env: {} }));
   expect(screen).toEndWith(`  ${outcome}  Hi\n`);
 });
 
-test('F-22 the table has local times, and is as wide as the terminal, also with wide characters', () => {
+test('the table has local times, and is as wide as the terminal, also with wide characters', () => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text), isTTY: true, columns: 90 };
   const terminal = openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } });
@@ -47,7 +47,7 @@ test('F-22 the table has local times, and is as wide as the terminal, also with 
   expect(rows.map((row) => row.endsWith('…'))).toEqual([true, true, false]);
 });
 
-test('F-23 every listed id finds its turn, also if a sender chose a long id', () => {
+test('every listed id finds its turn, also if a sender chose a long id', () => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text) };
   const uuid = '1f3a9c2b-0000-4000-8000-000000000000';

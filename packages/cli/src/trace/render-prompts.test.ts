@@ -69,7 +69,7 @@ const prompts = (...calls: CallPrompt[]): TurnPrompts => ({
   unsent: [],
 });
 
-test('F-07 shows the verdict, each part with its author, and the reply', () => {
+test('shows the verdict, each part with its author, and the reply', () => {
   expect(renderPrompts(prompts(call), false, terminal).split('\n').slice(1)).toEqual([
     '',
     'step 0  Model/claude (anthropic claude)  0/model',
@@ -112,7 +112,7 @@ test('long texts and many messages are cut with a note, and --full shows everyth
     if (line.startsWith('    w')) expect(line.length).toBeLessThanOrEqual(60);
 });
 
-test('F-07 a file that was not sent is shown as the text in its place', () => {
+test('a file that was not sent is shown as the text in its place', () => {
   const file = {
     type: 'file',
     data: 'blob:sha256-0',
@@ -197,7 +197,7 @@ test('a failed call shows its error, and a call without a request the reason', (
   );
 });
 
-test('F-07 a call that sent nothing, and a turn without a call, name the error', () => {
+test('a call that sent nothing, and a turn without a call, name the error', () => {
   const error = 'E_MODEL_FILE: anthropic/claude does not take x.mp4.';
   const unsent = [{ effect: '0/model', step: 0, modelRef: 'Model/claude', why: 'failed', error } as const];
   const { turn } = prompts(call);

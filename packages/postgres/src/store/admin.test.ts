@@ -130,7 +130,7 @@ describe('a deletion', () => {
     for (const { table_name: table } of tables) expect(DELETE).toContain(`delete from ${table}`);
   });
 
-  test('F-13 ends the questions and the answers for always with it, tells the nodes, and ends none if it is refused', async () => {
+  test('ends the questions and the answers for always with it, tells the nodes, and ends none if it is refused', async () => {
     const { admin, inbox, runTurn, context } = openSwarm();
     const event = await runTurn('a');
     await inbox.accept(instance, { ...event, id: 'b' });

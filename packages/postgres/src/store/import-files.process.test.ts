@@ -344,7 +344,7 @@ describe('an import', () => {
     );
   });
 
-  test('F-13 copies answers for always with their conversation only, and never again', async () => {
+  test('copies answers for always with their conversation only, and never again', async () => {
     const files = { stateRoot, workspaceId: 'granted' };
     const other = { stateRoot, workspaceId: 'not-granted' };
     for (const [at, keys] of [[files, [0, 1]] as const, [other, [0]] as const]) {

@@ -136,7 +136,7 @@ test('a node that was away for more changes than are kept is told the difference
   await away.close();
 });
 
-test('F-13 S-03 an answer for always is told to the other node, and a revoked one is gone there', async () => {
+test('S-03 an answer for always is told to the other node, and a revoked one is gone there', async () => {
   const swarm = `swarm ${++swarms}`;
   const [one, two] = [
     await PostgresQuestions.open(contextOf(swarm), { scanMs: 20 }),

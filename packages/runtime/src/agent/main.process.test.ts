@@ -283,7 +283,7 @@ describe('code of a bundle', () => {
   test.each([
     ['throws in a timer', `setTimeout(() => { rulez(); }, 1);`],
     ['drops a promise that rejects', `void (async () => { await 1; rulez(); })();`],
-  ])('F-03 %s: the uncaught error is logged with its place', async (_title, line) => {
+  ])('%s: the uncaught error is logged with its place', async (_title, line) => {
     const agent = launch();
     const careless = extension(`
       export function register(api: { pipeline: { register(kind: string, run: object): void } }): void {
@@ -407,8 +407,8 @@ describe('the end of a process', () => {
       }`);
 
   test.each([
-    ['D-15 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
-    ['D-15 X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
+    ['X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
+    ['X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
   ])('%s finishes the turn, cleans up and ends the process', async (_, ask) => {
     const agent = launch();
     const key = crypto.randomUUID();

@@ -22,16 +22,16 @@ const invalid = [
 ];
 
 describe('a resource name', () => {
-  test.each(valid)('D-23 %j is valid, and safe as the name of a file', (name) => {
+  test.each(valid)('%j is valid, and safe as the name of a file', (name) => {
     expect(resourceNamePattern.test(name)).toBe(true);
     expect(instanceFolderName(name, 'default')).toMatch(/^[a-z0-9_][a-z0-9_-]*~default$/);
   });
 
-  test.each(invalid)('D-23 %j is refused', (name) => {
+  test.each(invalid)('%j is refused', (name) => {
     expect(resourceNamePattern.test(name)).toBe(false);
   });
 
-  test('D-23 editors check names by the same pattern', () => {
+  test('editors check names by the same pattern', () => {
     expect(JSON.stringify(bundleJsonSchema())).toContain(JSON.stringify(resourceNamePattern.source));
   });
 });

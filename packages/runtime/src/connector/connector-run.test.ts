@@ -117,7 +117,7 @@ describe('a connector', () => {
     expect(connector.exits).toEqual([]);
   });
 
-  test('D-06 on trial is loaded and checked, and not called', async () => {
+  test('on trial is loaded and checked, and not called', async () => {
     let calls = 0;
     const tried = open(async () => void (calls += 1), { isTrial: true });
     await tried.start();

@@ -88,7 +88,7 @@ describe('emit', () => {
     ['"instanceKey" is not a field of an event; the nearest field is "properties"', { instanceKey: 'kim' }],
     ['"propertys" is not a field of an event; the nearest field is "properties"', { propertys: {} }],
     ['"weather" is not a field of an event; its fields are name, input, properties', { weather: 'fine' }],
-  ])('D-24 rejects an event with an unknown field, here and in the log: %s', async (problem, fields) => {
+  ])('rejects an event with an unknown field, here and in the log: %s', async (problem, fields) => {
     const { emits, sent, malformed } = openEmits();
     const event = { name: 'a', ...fields };
     const error = await emits.emit(event).catch((thrown: unknown) => thrown);

@@ -81,7 +81,7 @@ describe('the process of a connector', () => {
   test.each([
     ['an error nobody caught', `setTimeout(() => { throw new RangeError('a bug'); }, 1)`],
     ['a rejection nobody looked at', `setTimeout(async () => { throw new RangeError('a bug'); }, 1)`],
-  ])('F-03 ends by %s, and reports it with its place', async (_, bug) => {
+  ])('ends by %s, and reports it with its place', async (_, bug) => {
     const { child, says, heard } = start(`export default async (): Promise<void> => {\n  ${bug};\n};`);
     const place = expect.objectContaining({ file: 'connector.ts', line: 2 });
     expect(await says('failed')).toMatchObject({

@@ -27,7 +27,7 @@ afterEach(() => served.close());
 const address = { agent: 'helper', instanceKey: 'a/b' };
 
 describe('the client of a control socket', () => {
-  test('T-01 reports damage found by a fork of a conversation', async () => {
+  test('reports damage found by a fork of a conversation', async () => {
     const made = { messages: 4, unknownStates: [], problems: ['E_STORE_CORRUPT: archive.jsonl is damaged'] };
     served.swarm.forkInstance = async () => made;
     expect(await client.forkInstance({ ...address, as: 'c' })).toEqual(made);

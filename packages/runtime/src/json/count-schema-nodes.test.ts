@@ -17,7 +17,7 @@ const doubling = (length: number, name: (index: number) => object, refTo: (index
 });
 
 describe('the nodes of a schema', () => {
-  test('T-07 are its values, and those of each $ref once more', () => {
+  test('are its values, and those of each $ref once more', () => {
     expect(countSchemaNodes({ type: 'object' })).toBe(2);
     expect(countSchemaNodes({ properties: properties(3) })).toBe(1 + 1 + 3 * 2);
     // The nodes are `$defs`, the part and its type, and two references. Each reference is a text, and counts the part
@@ -26,24 +26,24 @@ describe('the nodes of a schema', () => {
     expect(countSchemaNodes(twice)).toBe(1 + 3 + 1 + 2 * (2 + 2));
   });
 
-  test('T-07 a part that refers to itself is followed once', () => {
+  test('a part that refers to itself is followed once', () => {
     const tree = { properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } } };
     expect(countSchemaNodes(tree)).toBeLessThan(30);
   });
 
-  test('T-07 a reference to an enclosing part counts as one more', () => {
+  test('a reference to an enclosing part counts as one more', () => {
     // The nodes are the root, `items`, its `$ref`, and the root once more. In that second root, the reference is not
     // followed again.
     expect(countSchemaNodes({ items: { $ref: '#' } })).toBe(3 + 3 + 1);
   });
 
-  test('T-07 a reference to a name of two parts cannot be counted', () => {
+  test('a reference to a name of two parts cannot be counted', () => {
     const part = { $id: 'same', type: 'string' };
     expect(countSchemaNodes({ $ref: 'same', $defs: { a: part } })).toBeLessThan(20);
     expect(countSchemaNodes({ $ref: 'same', $defs: { a: part, b: { ...part } } })).toBe(Infinity);
   });
 
-  test('T-07 300 references to 900 properties are too many, and the count ends at the limit', () => {
+  test('300 references to 900 properties are too many, and the count ends at the limit', () => {
     const bomb = { $defs: { b: { properties: properties(900) } }, properties: references(300, '#/$defs/b') };
     expect(JSON.stringify(bomb).length).toBeLessThan(44 * 1_024);
     expect(countSchemaNodes(bomb)).toBe(Infinity);
@@ -68,13 +68,13 @@ describe('the nodes of a schema', () => {
       (index: number) => ({ $id: `https://a.example/d${index}` }),
       (index: number) => `HTTPS://A.example/d${index}`,
     ],
-  ])('T-07 parts that double 25 times are too many: %s', (_how, name, refTo) => {
+  ])('parts that double 25 times are too many: %s', (_how, name, refTo) => {
     const bomb = doubling(26, name, refTo);
     expect(JSON.stringify(bomb).length).toBeLessThan(4_096);
     expect(countSchemaNodes(bomb)).toBe(Infinity);
   });
 
-  test('T-07 a schema that is nested too deep has too many', () => {
+  test('a schema that is nested too deep has too many', () => {
     let nested: object = { type: 'string' };
     for (let level = 0; level < 10_000; level++) nested = { not: nested };
     expect(countSchemaNodes(nested)).toBe(Infinity);

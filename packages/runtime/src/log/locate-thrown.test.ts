@@ -79,7 +79,7 @@ async function importError(path: string): Promise<unknown> {
 const locate = locateIn([folder], noSecrets);
 const at = (file: string, line: number, column: number) => ({ file, line, column });
 
-describe('F-03 the place where bundle code threw', () => {
+describe('the place where bundle code threw', () => {
   test('is in the TypeScript source, relative to the folder', async () => {
     expect(locate(await thrownBy('own')).place).toEqual(at('extensions/rules.ts', 6, 16));
   });
@@ -218,7 +218,7 @@ describe('F-03 the place where bundle code threw', () => {
   });
 });
 
-describe('F-03 the stack of an error of bundle code', () => {
+describe('the stack of an error of bundle code', () => {
   test('names no folder of the machine', async () => {
     for (const name of ['own', 'imported', 'packaged', 'wrapped']) {
       expect(locate(await thrownBy(name)).stack).not.toContain(root);

@@ -101,7 +101,7 @@ describe('the mask', () => {
   });
 });
 
-describe('T-14 the forms of a secret', () => {
+describe('the forms of a secret', () => {
   const secret = 'Zürich "café"\\ ﬁ+key/42?>';
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const unicode = (text: string, isUpper = false) => {
@@ -155,7 +155,7 @@ describe('T-14 the forms of a secret', () => {
   };
 
   const cases = (forms: Record<string, string[]>) => Object.entries(forms);
-  test.each(cases(masked))('T-14 this form is masked, also in pieces: %s', (_form, texts) => {
+  test.each(cases(masked))('this form is masked, also in pieces: %s', (_form, texts) => {
     const mask = maskSecrets([secret]);
     for (const text of texts) {
       expect(mask(`<${text}>`)).toMatch(/^<[\\]*\*\*\*(?:=*)>$/);
@@ -165,11 +165,11 @@ describe('T-14 the forms of a secret', () => {
     }
   });
 
-  test.each(cases(notMasked))('T-14 this form is not masked: %s', (_form, texts) => {
+  test.each(cases(notMasked))('this form is not masked: %s', (_form, texts) => {
     for (const text of texts) expect(maskSecrets([secret])(text)).toBe(text);
   });
 
-  test('T-14 base64 of a longer text hides all characters that depend on the secret alone', () => {
+  test('base64 of a longer text hides all characters that depend on the secret alone', () => {
     for (const [before, after] of [
       ['user:', ''],
       ['user1:', ':x'],
@@ -185,7 +185,7 @@ describe('T-14 the forms of a secret', () => {
     }
   });
 
-  test('T-14 a short secret that ends in white space is masked in base64 and hexadecimal', () => {
+  test('a short secret that ends in white space is masked in base64 and hexadecimal', () => {
     for (const short of ['1234567\n', '1234567 ', '\t12345 \n', '12345678\n']) {
       const mask = maskSecrets([short]);
       const texts = [hex(short), hex(short).toUpperCase(), base64(short), base64(short, 'base64url')];
@@ -194,7 +194,7 @@ describe('T-14 the forms of a secret', () => {
     }
   });
 
-  test('T-14 is right about control characters that are written in two ways', () => {
+  test('is right about control characters that are written in two ways', () => {
     const mask = maskSecrets(['tabs\there\tand', 'line\nhere\nand']);
     for (const text of ['tabs\\there\\tand', 'tabs\\u0009here\\u0009and', 'line\\nhere\\nand']) {
       expect(mask(text)).toBe('***');
@@ -202,7 +202,7 @@ describe('T-14 the forms of a secret', () => {
     for (const text of ['tabs\\there\\u0009and', 'line\\u000ahere\\nand']) expect(mask(text)).toBe(text);
   });
 
-  test('T-14 a secret of several lines is masked as a whole in base64 and hexadecimal, and line by line otherwise', () => {
+  test('a secret of several lines is masked as a whole in base64 and hexadecimal, and line by line otherwise', () => {
     const lines = ['-----BEGIN KEY-----', 'MIIE'.repeat(16), 'hkiG'.repeat(16), '-----END KEY-----'];
     const key = `${lines.join('\n')}\n`;
     const mask = maskSecrets([key]);
@@ -214,7 +214,7 @@ describe('T-14 the forms of a secret', () => {
     expect(mask(base64(lines[1] ?? ''))).toBe(base64(lines[1] ?? ''));
   });
 
-  test('T-14 the shortest secrets up to 16,384 characters are masked in every form, longer ones in the usual forms', () => {
+  test('the shortest secrets up to 16,384 characters are masked in every form, longer ones in the usual forms', () => {
     const long = `${'long secret "'.repeat(1_300)}end`;
     const mask = maskSecrets([long, secret]);
     for (const text of [base64(secret), escapeAll(secret)]) expect(mask(text)).toMatch(/^\*\*\*=*$/);
@@ -223,7 +223,7 @@ describe('T-14 the forms of a secret', () => {
     for (const text of [base64(long), hex(long)]) expect(mask(text)).toBe(text);
   });
 
-  test('T-14 an occurrence of more than 65,536 characters with its escapes is not masked, and not held back', () => {
+  test('an occurrence of more than 65,536 characters with its escapes is not masked, and not held back', () => {
     const long = 'a long secret without spaces '.repeat(400);
     const text = `<${inJson(escapeAll(long))}>`;
     const mask = maskSecrets([long, secret]);
@@ -234,13 +234,13 @@ describe('T-14 the forms of a secret', () => {
   });
 });
 
-describe('T-14 the forms', () => {
+describe('the forms', () => {
   const tokens = Array.from({ length: 20 }, (_, index) => createHash('sha256').update(`${index}`).digest('hex'));
   // A key of 4096 bits has 49 lines of 64 characters and a shorter one.
   const lines = Array.from({ length: 49 }, (_, index) => createHash('sha384').update(`${index}`).digest('base64'));
   const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, 'MIIEow==', '-----END RSA PRIVATE KEY-----', ''].join('\n');
 
-  test('T-14 of an RSA key and 20 tokens are few, and their characters are in proportion', () => {
+  test('of an RSA key and 20 tokens are few, and their characters are in proportion', () => {
     const forms = formsOfSecrets([key, ...tokens]);
     expect(forms.length).toBeLessThanOrEqual(3 * lines.length + 20 + tokens.length * 16);
     const characters = key.length + tokens.join('').length;
@@ -248,7 +248,7 @@ describe('T-14 the forms', () => {
     expect(Math.max(...forms.map(({ length }) => length))).toBeLessThanOrEqual(2 * key.length);
   });
 
-  test('T-14 of a short secret are not found in ordinary text', () => {
+  test('of a short secret are not found in ordinary text', () => {
     for (const short of ['password', 'aaaaaaaa', '12345678', '        ', 'élevés-1']) {
       const [, ...others] = formsOfSecrets([short]);
       for (const form of others) expect(form.length).toBeGreaterThanOrEqual(SHORTEST_SECRET);
@@ -267,7 +267,7 @@ describe('the mask of a JSON value', () => {
     expect(maskJson(value, mask)).toEqual({ list: ['a ***', { '***': 'x' }], count: 3, none: null, yes: true });
   });
 
-  test('T-14 reaches numbers that show a secret, and leaves other numbers', () => {
+  test('reaches numbers that show a secret, and leaves other numbers', () => {
     const mask = maskSecrets(['12345678', '0045678901', '87654321.50\n', '00000001', 'password']);
     const value = {
       pin: 12345678,
@@ -283,7 +283,7 @@ describe('the mask of a JSON value', () => {
     expect(maskSecrets(['password', '00000001']).hasNumbers).toBe(false);
   });
 
-  test('T-14 leaves the numbers of the runtime’s own records', () => {
+  test('leaves the numbers of the runtime’s own records', () => {
     const mask = maskSecrets(['12345678']);
     expect(maskTexts({ startMs: 12345678, path: '12345678' }, mask)).toEqual({ startMs: 12345678, path: '***' });
   });
@@ -310,7 +310,7 @@ describe('the mask of a JSON value', () => {
 describe('a growing mask', () => {
   const [old, fresh] = ['old-secret-0123', 'new-secret-0123'];
 
-  test('T-14 masks the secrets that it gets later, and never forgets one', () => {
+  test('masks the secrets that it gets later, and never forgets one', () => {
     const mask = growingMask([]);
     expect([mask.isEmpty, mask(old), maskJson({ old }, mask)]).toEqual([true, old, { old }]);
     mask.add([old]);

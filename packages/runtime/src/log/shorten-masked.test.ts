@@ -31,7 +31,7 @@ test('a short value is complete; a cut one says so', () => {
   expect(shorten(`a ${secret}`, 5)).toBe('a ***');
 });
 
-test('T-14 a cut text full of secrets still shows its beginning, and no part of a secret', () => {
+test('a cut text full of secrets still shows its beginning, and no part of a secret', () => {
   const key = 'sk-live-12345';
   const shorten = shortenMasked(maskSecrets([key]));
   const shown = shorten(`start ${`${key}, `.repeat(500)}`, 60);
@@ -39,7 +39,7 @@ test('T-14 a cut text full of secrets still shows its beginning, and no part of 
   expect(shown).not.toContain('sk');
 });
 
-test('T-14 a preview reads little more than it shows, however long the secrets are', () => {
+test('a preview reads little more than it shows, however long the secrets are', () => {
   const key = 'long secret '.repeat(300);
   const read: number[] = [];
   const mask = maskSecrets([key]);
@@ -57,7 +57,7 @@ test('T-14 a preview reads little more than it shows, however long the secrets a
   expect(shorten(key.repeat(9), 200)).toBe('***… (32400 characters)');
 });
 
-test('T-14 a path of a change that is cut does not end with a part of a secret', () => {
+test('a path of a change that is cut does not end with a part of a secret', () => {
   const key = 'sk-live-12345';
   const shorten = shortenMasked(maskSecrets([key]));
   const { changes } = diffJson({}, { ['x'.repeat(292) + key + 'y'.repeat(20)]: 1 }, defaultDiffLimits, shorten);

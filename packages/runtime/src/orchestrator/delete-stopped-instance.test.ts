@@ -81,14 +81,14 @@ async function stored() {
   return ids;
 }
 
-test('F-13 removes the answers for always and the open questions, so that the next conversation with this key asks again', async () => {
+test('removes the answers for always and the open questions, so that the next conversation with this key asks again', async () => {
   await talk();
   await ask();
   await deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
   expect(await stored()).toEqual(['other', 'open-other']);
 });
 
-test('F-13 removes the answers for always and the open questions in the store of a running swarm, too', async () => {
+test('removes the answers for always and the open questions in the store of a running swarm, too', async () => {
   await talk();
   await ask();
   const journal = await durableStore(place);
@@ -101,7 +101,7 @@ test('F-13 removes the answers for always and the open questions in the store of
   await store.close();
 });
 
-test('F-13 removes the answers for always and the open questions of a conversation without a turn', async () => {
+test('removes the answers for always and the open questions of a conversation without a turn', async () => {
   const journal = await durableStore(place);
   await journal.accept(at, simpleEvent('one'));
   await journal.close();
@@ -110,7 +110,7 @@ test('F-13 removes the answers for always and the open questions of a conversati
   expect(await stored()).toEqual(['other', 'open-other']);
 });
 
-test('F-13 keeps the answers for always and the open questions if somebody else owns the workspace meanwhile', async () => {
+test('keeps the answers for always and the open questions if somebody else owns the workspace meanwhile', async () => {
   await talk();
   await ask();
   let isLost = false;
@@ -130,7 +130,7 @@ test('F-13 keeps the answers for always and the open questions if somebody else 
   expect(await stored()).toEqual(['default', 'open-default', 'other', 'open-other']);
 });
 
-test('F-13 keeps the answers for always and the open questions if it is refused', async () => {
+test('keeps the answers for always and the open questions if it is refused', async () => {
   const journal = await talk();
   await journal.accept(at, simpleEvent('two'));
   await journal.close();
@@ -140,7 +140,7 @@ test('F-13 keeps the answers for always and the open questions if it is refused'
   expect(await stored()).toEqual(['default', 'open-default', 'other', 'open-other']);
 });
 
-test('F-13 leaves no question to answer when it ends at the moment of the deletion', async () => {
+test('leaves no question to answer when it ends at the moment of the deletion', async () => {
   await talk();
   await ask();
   const fs: typeof systemFs = {

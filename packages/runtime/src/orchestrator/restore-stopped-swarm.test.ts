@@ -36,7 +36,7 @@ test('a restore whose workspace gets another owner meanwhile is refused, and the
   expect(existsSync(join(workspaces, 'w/kept'))).toBe(false);
 });
 
-test('F-13 a restore brings back no answer for always, because it may be revoked; questions and other answers come back', async () => {
+test('a restore brings back no answer for always, because it may be revoked; questions and other answers come back', async () => {
   const from = { stateRoot: join(root, 'asked'), workspaceId: 'w' };
   const journal = await durableStore(from);
   await journal.accept({ agentName: 'coder', instanceKey: 'one' }, simpleEvent('e1'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readRepository } from '../../../../test/read-repository.ts';
 import { systemFlock } from './flock.ts';
 
-test('T-02 only one of two openings of a file gets its lock; the other gets it when the first closes', async () => {
+test('only one of two openings of a file gets its lock; the other gets it when the first closes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-flock-'));
   const [first, second] = [openSync(join(folder, 'file'), 'a'), openSync(join(folder, 'file'), 'a')];
   try {
@@ -19,7 +19,7 @@ test('T-02 only one of two openings of a file gets its lock; the other gets it w
   }
 });
 
-test('T-02 any other answer of the system is reported with its number', async () => {
+test('any other answer of the system is reported with its number', async () => {
   expect(await systemFlock(1_000_000)).toEqual({ answer: 'unsupported', why: 'flock fails with errno 9' });
 });
 

@@ -4,7 +4,7 @@ import { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './turn-ids
 const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
 const turnId = `turn-event-${uuid}`;
 
-describe('F-23 the short form of a turn id', () => {
+describe('the short form of a turn id', () => {
   test.each([
     [turnId, '1f3a9c2b'],
     [`turn-heard-${'ab'.repeat(16)}`, 'abababab'],
@@ -42,7 +42,7 @@ describe('F-23 the short form of a turn id', () => {
   });
 });
 
-describe('F-23 a typed id', () => {
+describe('a typed id', () => {
   const ids = [turnId, 'turn-event-1f4', 'turn-mail-1', 'turn-mail-17'];
 
   test.each([

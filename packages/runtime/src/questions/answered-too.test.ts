@@ -34,7 +34,7 @@ test('Y-04 the answer of a client about a budget is that of its own turns only; 
   for (const more of foreign) expect(answerToo(record('other', 4, more), byOperator)).toEqual(given);
 });
 
-test('F-13 an answer for always is also that of open questions of its conversation that it allows, without its note', () => {
+test('an answer for always is also that of open questions of its conversation that it allows, without its note', () => {
   const call = (id: string, to: number, more: Partial<QuestionRecord> = {}) =>
     record(id, to, { kind: 'call', toolName: 'files__write', fingerprint: 'f1', ...more });
   const { decision, by, decidedAt } = given;

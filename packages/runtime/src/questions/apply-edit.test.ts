@@ -9,7 +9,7 @@ const real = { url: 'https://a.b', token: secret, list: [secret, 'b'], deep: { a
 const mask = maskSecrets([secret]);
 const seen = maskJson(real, mask) as typeof real;
 
-test('F-13 a masked value that a person left gets its real value back, and nothing else is merged', () => {
+test('a masked value that a person left gets its real value back, and nothing else is merged', () => {
   expect(seen.token).not.toBe(secret);
   expect(applyEdit(real, seen, { ...seen, url: 'https://c.d' })).toEqual({ ...real, url: 'https://c.d' });
   // Removed fields stay removed, added ones are added.
@@ -22,7 +22,7 @@ test.each([
   ['another field', { url: seen.token }, 'url'],
   ['another place of a list', { list: ['b', seen.token] }, 'list.1'],
   ['a new field', { deep: { other: seen.deep.auth } }, 'deep.other'],
-])('F-13 a masked text that was moved to %s is refused', (_, edited, path) => {
+])('a masked text that was moved to %s is refused', (_, edited, path) => {
   expect(() => applyEdit(real, seen, edited)).toThrow(
     expect.objectContaining({ code: 'E_QUESTION_REPLY', message: expect.stringContaining(path) }),
   );
@@ -43,7 +43,7 @@ test.each([
   ['items were swapped', { hosts: [b, a, c] }, 'hosts.0.token'],
   ['an item was put first', { hosts: [{ host: 'd' }, a, b, c] }, 'hosts.1.token'],
   ['one of two items that look the same was removed', { keys: shownHosts.keys.slice(1) }, 'keys.0'],
-])('F-13 no item of a list gets the secret of another one: %s', (_, edited, path) => {
+])('no item of a list gets the secret of another one: %s', (_, edited, path) => {
   expect(a?.token).toBe(b?.token ?? '');
   // Safe: the edit is JSON.
   expect(() => applyEdit(hosts, shownHosts, edited as JsonObject)).toThrow(
@@ -51,7 +51,7 @@ test.each([
   );
 });
 
-test('F-13 the items of a list that stayed at their places keep their secrets', () => {
+test('the items of a list that stayed at their places keep their secrets', () => {
   const [realA, realB, realC] = hosts.hosts;
   // Safe: the edits are JSON.
   const edit = (...list: unknown[]) => applyEdit(hosts, shownHosts, { hosts: list } as JsonObject)['hosts'] as unknown;

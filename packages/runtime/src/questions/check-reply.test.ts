@@ -71,13 +71,13 @@ describe('an answer to a question', () => {
     [{ args: { command: 'ls' } }, 'command must NOT have fewer than 3 characters'],
     [{ args: { command: 'list', count: 10 } }, 'count must be <= 9'],
     [{ args: { command: 'list', other: 1 } }, 'the value must NOT have additional properties ("other")'],
-  ])('F-13 to a tool call is refused with the field that does not fit: %j', (more, words) => {
+  ])('to a tool call is refused with the field that does not fit: %j', (more, words) => {
     expect(problem(call, more)).toStartWith(
       `E_QUESTION_REPLY: The answer to the question "${id}" does not fit: ${words}`,
     );
   });
 
-  test('F-13 with edited arguments fits if a masked value is unchanged, and runs no pattern of the tool', () => {
+  test('with edited arguments fits if a masked value is unchanged, and runs no pattern of the tool', () => {
     const masked = { ...call, args: { command: '**' } };
     expect(problem(masked, { args: { command: '**', count: 1 } })).toBeUndefined();
     expect(problem(masked, { args: { command: '*' } })).toContain('command must NOT have fewer');

@@ -78,7 +78,7 @@ describe('questions that are answered while no swarm runs', () => {
     expect((await store.list()).map((each) => each.answer?.by)).toEqual(['ann', 'ann', undefined]);
   });
 
-  test('F-13 an answer for always also answers the open questions that it allows, unless they are late', async () => {
+  test('an answer for always also answers the open questions that it allows, unless they are late', async () => {
     const tool = { fingerprint: 'f1' } as const;
     const { answer, store } = await open(
       ...[asked('a', tool), asked('b', { ...tool, digest: 'b' }), asked('c', { fingerprint: 'f2' })],
@@ -96,7 +96,7 @@ describe('questions that are answered while no swarm runs', () => {
     ]);
   });
 
-  test('F-13 answers for always are listed, limited and revoked', async () => {
+  test('answers for always are listed, limited and revoked', async () => {
     const given = { ...yes, decidedAt: fakeQuestion.askedAt, always: 'tool' } as const;
     const full = Array.from({ length: 64 }, (_, n) => asked(`g${n}`, { answer: given }));
     const { answer, grants, revoke } = await open(...full, asked('a'), asked('b', { instanceKey: 'two' }));

@@ -85,7 +85,7 @@ test('missing lines, chains and ends are counted', () => {
   expect(assembleTurn([chain(0, undefined, 'turn')])).toBeUndefined();
 });
 
-test('F-10 a turn has the last state of each server', () => {
+test('a turn has the last state of each server', () => {
   const status = (extension: string, state: 'failed' | 'connected'): TraceLine => ({
     type: 'status',
     status: {

@@ -13,6 +13,6 @@ test.each([
   [59_949, '59.9 s'],
   [59_960, '1 min 0 s'],
   [125_000, '2 min 5 s'],
-])('F-22 %p ms is %p', (ms, text) => {
+])('%p ms is %p', (ms, text) => {
   expect(describeDuration(ms)).toBe(text);
 });

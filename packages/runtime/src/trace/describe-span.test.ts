@@ -4,7 +4,7 @@ import { describeOneLayer } from './describe-span.ts';
 import { RecordedLayer } from './recorded-layer.ts';
 import type { RunningSpan } from './running-span.ts';
 
-test('T-14 a thrown object that is cut does not end with a part of a secret', () => {
+test('a thrown object that is cut does not end with a part of a secret', () => {
   const key = 'sk-live-12345';
   // Safe: a layer that ended reads no field of its chain.
   const layer = new RecordedLayer({ extension: 'e', name: 'n', kind: 'turn' }, {} as RunningSpan, 0);

@@ -45,7 +45,7 @@ async function traceOf(
   return { layer: call?.layers[0], total: call?.totalMs, text: trace === undefined ? '' : renderTrace(trace) };
 }
 
-test('F-22 the time that a layer waits for a person is not its own time', async () => {
+test('the time that a layer waits for a person is not its own time', async () => {
   const { layer, total, text } = await traceOf(
     (clock) => async (ctx) => {
       await clock.advance(5);
@@ -65,7 +65,7 @@ test('F-22 the time that a layer waits for a person is not its own time', async 
   expect(text).toContain('asking own 10 ms, waited for a person 12.0 s, approved by ann');
 });
 
-test('F-22 two questions at once are one wait; a layer that asks nobody has none', async () => {
+test('two questions at once are one wait; a layer that asks nobody has none', async () => {
   const both = await traceOf(
     () => async (ctx) => {
       await Promise.all([ctx.approval.ask({ reason: 'One.' }), ctx.approval.ask({ reason: 'Two.' })]);
@@ -91,7 +91,7 @@ function openQuestions() {
   };
 }
 
-test('F-22 overlapping questions are one wait, from the first question to the last answer; waits are added', async () => {
+test('overlapping questions are one wait, from the first question to the last answer; waits are added', async () => {
   const { answers, answer } = openQuestions();
   const { layer } = await traceOf(
     (clock) => async (ctx) => {
@@ -116,7 +116,7 @@ test('F-22 overlapping questions are one wait, from the first question to the la
   expect(layer).toMatchObject({ ownMs: 3, waitedMs: 1_111, totalMs: 1_114 });
 });
 
-test('F-22 a question that is open when the layer calls next() may be answered inside, or after it', async () => {
+test('a question that is open when the layer calls next() may be answered inside, or after it', async () => {
   const { answers, answer } = openQuestions();
   const asking = (reason: string, waitMs: number) => (clock: ReturnType<typeof manualClock>) => {
     const layer: ToolCallMiddleware = async (ctx) => {
@@ -142,7 +142,7 @@ test('F-22 a question that is open when the layer calls next() may be answered i
   expect(after.layer).toMatchObject({ ownMs: 8, waitedMs: 100, totalMs: 108 });
 });
 
-test('F-22 the time that a layer waits for another agent is its own time', async () => {
+test('the time that a layer waits for another agent is its own time', async () => {
   const clock = manualClock();
   const engine = inProcessEngine(clock);
   engine.add('cook', async () => {
@@ -224,7 +224,7 @@ test('N-04 the trace names a page that a person opened', async () => {
   expect(calls()[0]?.answers).toEqual([{ kind: 'page', decision: 'approved', by: 'ann' }]);
 });
 
-test('F-13 the trace has the question of changed arguments, and at most 16 answers of one layer', async () => {
+test('the trace has the question of changed arguments, and at most 16 answers of one layer', async () => {
   const edited = { decision: 'approved', by: 'ann', args: {} } as const;
   const { layer } = await traceOf(
     () => async (ctx) => {

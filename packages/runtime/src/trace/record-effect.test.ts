@@ -63,7 +63,7 @@ describe('the recorded outcome', () => {
     expect(record('x'.repeat(1_000_001))).not.toHaveProperty('outcome');
   });
 
-  test('T-14 as a long error does not end with a part of a secret', () => {
+  test('as a long error does not end with a part of a secret', () => {
     const secret = 'a-secret-key';
     const message = 'x'.repeat(9_990) + secret;
     const watched = { key: 'k', kind: 'tool' as const, asked: {} };

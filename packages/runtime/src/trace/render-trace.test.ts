@@ -153,7 +153,7 @@ test('turns of called agents are where they began, with their instance unless it
   ]);
 });
 
-test('F-08 the tokens of every turn are shown, and apart if it called agents', () => {
+test('the tokens of every turn are shown, and apart if it called agents', () => {
   const usage = { inputTokens: 30, outputTokens: 4, totalTokens: 34 };
   const part = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
   const called = traced('guest', { usage: part });
@@ -166,7 +166,7 @@ test('F-08 the tokens of every turn are shown, and apart if it called agents', (
   ]);
 });
 
-test('F-30 cancelled parts are grey, failed parts are red', () => {
+test('cancelled parts are grey, failed parts are red', () => {
   const error = 'E_CANCELLED: no more';
   const paint = (style: string, text: string) => (style === 'error' ? `red(${text})` : text);
   const tree = (fault: string) => {
@@ -193,7 +193,7 @@ test('F-30 cancelled parts are grey, failed parts are red', () => {
   ]);
 });
 
-test('F-22 a turn that ended before its first layer has its duration, and is not unfinished', () => {
+test('a turn that ended before its first layer has its duration, and is not unfinished', () => {
   const ended = {
     error: 'E_DEAD_LETTER: given up',
     durationMs: 5,
@@ -285,7 +285,7 @@ test.each([false, true])(
   },
 );
 
-test('F-10 a turn shows its servers: a plain line, or the problem with the last lines they printed', () => {
+test('a turn shows its servers: a plain line, or the problem with the last lines they printed', () => {
   const turn = traced('coder', {
     extensions: [
       { ...status, extension: 'web', state: 'connected', tools: ['web__get', 'web__post'] },
@@ -301,7 +301,7 @@ test('F-10 a turn shows its servers: a plain line, or the problem with the last 
 
 const status = { agentName: 'coder', instanceKey: 'default', timestamp: '2026-01-01', since: '2026-01-01' };
 
-test('F-22 message events show the first words of their messages, and ids only of unknown messages', () => {
+test('message events show the first words of their messages, and ids only of unknown messages', () => {
   const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
   const notes = layer('notes', {
     emitted: [`append system ${uuid}`, `replace ${uuid}`, `append user b`, `remove turn-event-${uuid}.step-0.reply`],
@@ -325,7 +325,7 @@ test('F-22 message events show the first words of their messages, and ids only o
   ]);
 });
 
-test('F-22 a content without words is shown as it is recorded, and a blank one by the id of its message', () => {
+test('a content without words is shown as it is recorded, and a blank one by the id of its message', () => {
   const image = '[{"type":"text","text":"Look"},{"type":"image"}]';
   const cut = '[{"type":"text","text":"Lo…';
   const notes = layer('notes', {
@@ -343,7 +343,7 @@ test('F-22 a content without words is shown as it is recorded, and a blank one b
   ).toEqual([`│ │ + append user: ${image}`, `│ │ + append user: ${cut}`, '│ │ + append user c']);
 });
 
-test('F-22 a called turn shows the words of its own messages', () => {
+test('a called turn shows the words of its own messages', () => {
   const say = (words: string) =>
     layer('notes', { emitted: ['append system a'], messages: [{ path: 'a', after: words }] });
   const tidy = (inside: readonly ChainRecord[] = []) =>
@@ -359,11 +359,11 @@ test('F-22 a called turn shows the words of its own messages', () => {
   expect(removed.map((each) => each.replace(/^[│ ]+/, ''))).toEqual(['+ remove: Be kind.', '+ remove: Be quick.']);
 });
 
-test('F-22 a turn shows its duration with the runs before a crash, as the list of turns does', () => {
+test('a turn shows its duration with the runs before a crash, as the list of turns does', () => {
   expect(renderTrace(traced('host', { durationMs: 9_000 }))).toBe('turn host 9.0 s');
 });
 
-test('F-22 the arguments of a tool call are cut to the line', () => {
+test('the arguments of a tool call are cut to the line', () => {
   const call = chain('toolCall', 'echo__say', { input: '{"text":"one two three"}', outcome: 'ok' });
   const step = chain('step', '0', { inside: [call] });
   const fit = (start: string, text: string) => text.slice(0, Math.max(0, 40 - start.length));
@@ -372,7 +372,7 @@ test('F-22 the arguments of a tool call are cut to the line', () => {
   expect(renderTrace(step, { fit: () => '' }).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms');
 });
 
-test('F-22 durations are short, and the time waited for a person is apart', () => {
+test('durations are short, and the time waited for a person is apart', () => {
   const asking = layer('approval', { ownMs: 0.94, waitedMs: 12_000, answers: [{ decision: 'denied', by: 'bob' }] });
   const call = chain('toolCall', 'shop__buy', { totalMs: 16_028, layers: [asking] });
   expect(renderTrace(call).split('\n')).toEqual([
@@ -381,7 +381,7 @@ test('F-22 durations are short, and the time waited for a person is apart', () =
   ]);
 });
 
-test('F-13 the trace names the person who changed the arguments, their door, and the answer that is always valid', () => {
+test('the trace names the person who changed the arguments, their door, and the answer that is always valid', () => {
   const answers = [
     { decision: 'approved', by: 'ann', via: 'studio', args: { apples: 2 }, question: '3fa9c1d2' },
     { decision: 'approved', by: 'bob', grant: '9b1e44c0' },

@@ -56,7 +56,7 @@ describe('the pieces of a message', () => {
     expect(alone).not.toHaveProperty('outcome');
   });
 
-  test('F-13 arguments that a person changed are shown with the person and their door', () => {
+  test('arguments that a person changed are shown with the person and their door', () => {
     const edited = (change: ShownMessage['message']['metadata'][string]) => {
       const { message } = result;
       return outcomesOf([{ ...result, message: { ...message, metadata: { 'goondan.edited': change } } }]).get('c1')

@@ -40,7 +40,7 @@ test.each([
   expect(describeBand(band)).toBe(text);
 });
 
-test('F-30 a cancelled band has not failed', () => {
+test('a cancelled band has not failed', () => {
   const error = 'E_CANCELLED: no';
   const bands = [
     chain('turn', 'concierge', { error, isCancelled: true }),

@@ -15,7 +15,7 @@ const status: ExtensionStatusChanged = {
 const show = (more: Partial<ExtensionStatusChanged>) =>
   renderToStaticMarkup(<ExtensionStates statuses={[{ ...status, ...more }]} />);
 
-test('F-10 a connected server: since when, its number of tools, and how often it was lost', () => {
+test('a connected server: since when, its number of tools, and how often it was lost', () => {
   const shown = show({ tools: ['files__look', 'files__list'], lost: 1, problem: 'SIGKILL ended it.', lines: ['bye'] });
   expect(shown).toContain('dot is-running');
   expect(shown).toMatch(/connected since .* · 2 tools · lost 1 time/);
@@ -23,7 +23,7 @@ test('F-10 a connected server: since when, its number of tools, and how often it
   expect(shown).not.toContain('bye');
 });
 
-test('F-10 a failed server: the reason, and its last lines, as text and not as markup', () => {
+test('a failed server: the reason, and its last lines, as text and not as markup', () => {
   const shown = show({ state: 'failed', problem: 'It is gone.', lines: ['<b>bad</b>', 'bye'] });
   expect(shown).toContain('dot is-broken');
   expect(shown).toContain('<div class="bad">It is gone.</div>');
@@ -34,13 +34,13 @@ test('withheld tools are listed', () => {
   expect(show({ withheld: [{ name: 'look', problem: 'it changed' }] })).toContain('withheld: look: it changed');
 });
 
-test('F-15 a tool with its schema in code is listed before its first start', () => {
+test('a tool with its schema in code is listed before its first start', () => {
   const parts = { tools: [], toolSources: [], unknownTools: [], extensions: [], layers: [] };
   const agents = [{ name: 'host', ...parts, schemaInCode: ['Tool/dice'] }];
   expect(renderToStaticMarkup(<AgentTools agents={agents} />)).toMatch(/Tool\/dice(<!-- -->)?: schema in code/);
 });
 
-test('F-11 every tool with its source and when it was seen; for an unknown server, the command to type', () => {
+test('every tool with its source and when it was seen; for an unknown server, the command to type', () => {
   const agent: AgentView = {
     name: 'host',
     tools: ['clock__now', 'files__look'],

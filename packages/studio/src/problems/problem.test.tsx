@@ -8,7 +8,7 @@ import { Problem } from './problem.tsx';
 const place = { file: 'extensions/house-rules.ts', line: 14, column: 7 };
 const stack = 'ReferenceError: rulez is not defined\n    at extensions/house-rules.ts:14:7\n    … 6 frames of goondan';
 
-test('F-03 the card of a failed turn names extension and place, and has the stack folded', () => {
+test('the card of a failed turn names extension and place, and has the stack folded', () => {
   const error = { code: 'E_EXT_MIDDLEWARE', message: 'rulez is not defined', extension: 'house-rules', place };
   const page = renderToStaticMarkup(<Problem error={error} stack={stack} isPast />);
   const text = page.replaceAll(/<[^>]+>/g, '');
@@ -23,7 +23,7 @@ test('the card of another failure is unchanged', () => {
   expect(page.replaceAll(/<[^>]+>/g, '').trim()).toBe('No answer.');
 });
 
-test('F-03 the details of a failed layer have its place and the stack folded', () => {
+test('the details of a failed layer have its place and the stack folded', () => {
   const layer: LayerRecord = {
     extension: 'house-rules',
     name: 'step',

@@ -30,7 +30,7 @@ const fields = [
   field('__proto__', 'text'),
 ];
 
-test('F-13 a filled form has the types of its fields', () => {
+test('a filled form has the types of its fields', () => {
   const given = [
     ['text', 'two\r\nlines'],
     ['when', '2026-01-31T12:00:00'],
@@ -56,7 +56,7 @@ test('F-13 a filled form has the types of its fields', () => {
   ]);
 });
 
-test('F-13 a field that the person left empty is not answered; a required text and list may be empty', () => {
+test('a field that the person left empty is not answered; a required text and list may be empty', () => {
   const empty = values(fields.map(({ name }) => [name, ''] as const).filter(([name]) => name !== 'some'));
   expect(fillForm(fields, empty)).toEqual({});
   const required = fields.map((each) => ({ ...each, isRequired: true }));

@@ -17,7 +17,7 @@ const show = (isRunning: boolean) =>
     />,
   );
 
-test('F-13 a question of a stopped swarm says that the next start uses the answer', () => {
+test('a question of a stopped swarm says that the next start uses the answer', () => {
   expect(show(true)).not.toContain('next start');
   expect(show(false)).toContain('the next start of the swarm uses your answer');
 });

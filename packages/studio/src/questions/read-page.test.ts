@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readPage } from './read-page.ts';
 
-test('F-13 a page is linked with the host that the browser asks for', () => {
+test('a page is linked with the host that the browser asks for', () => {
   expect(readPage('https://login.example:8443/a?b=c')).toEqual({
     href: 'https://login.example:8443/a?b=c',
     host: 'login.example:8443',
@@ -20,6 +20,6 @@ test.each([
   'https://login.example@evil.example/',
   '//login.example/',
   '',
-])('F-13 %p is not linked', (url) => {
+])('%p is not linked', (url) => {
   expect(readPage(url)).toBeUndefined();
 });

@@ -37,7 +37,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       >,
     });
 
-    test('F-13 a call says who asks; hostile texts are only texts; a denial has the reason, the digest and the person', async () => {
+    test('a call says who asks; hostile texts are only texts; a denial has the reason, the digest and the person', async () => {
       const attack = '<img src=x onerror="document.title=1">\u202e\u0007';
       swarm.ask({
         id: 'call-1',
@@ -63,7 +63,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(swarm.answers.at(-1)).toEqual({ id: 'call-1', digest, decision: 'denied', note: 'Not today.', ...person });
     });
 
-    test('F-13 edited arguments: the mistake is beside the editor, the difference is shown, and then they are sent', async () => {
+    test('edited arguments: the mistake is beside the editor, the difference is shown, and then they are sent', async () => {
       const args = { city: 'Lisbon\u200b', days: 3 };
       swarm.ask({
         id: 'call-2',
@@ -108,7 +108,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       ]);
     });
 
-    test('F-13 always says exactly what it covers, is listed, and is revoked', async () => {
+    test('always says exactly what it covers, is listed, and is revoked', async () => {
       for (const [id, always, cover] of [
         ['call-3', 'tool', 'every call of bash__exec, with any arguments'],
         ['call-4', 'arguments', 'every call of bash__exec with exactly these arguments'],
@@ -135,7 +135,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(swarm.revoked).toEqual([{ id: 'call-3', ...person }]);
     });
 
-    test('F-13 a form is filled with the keyboard; what is required is asked for, and each value has its type', async () => {
+    test('a form is filled with the keyboard; what is required is asked for, and each value has its type', async () => {
       swarm.ask({
         id: 'form-1',
         kind: 'form',
@@ -202,7 +202,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(swarm.answers.at(-1)).toEqual({ id: 'form-1', digest, decision: 'approved', content, ...person });
     });
 
-    test('F-13 a form is declined without a field', async () => {
+    test('a form is declined without a field', async () => {
       swarm.ask({ id: 'form-2', kind: 'form', args: {}, ...input({ name: { type: 'string' } }, ['name']) });
       const card = cardOf('A question waits for you');
       await button(card, 'Decline').click();
@@ -210,7 +210,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(swarm.answers.at(-1)).toMatchObject({ id: 'form-2', decision: 'denied' });
     });
 
-    test('F-13 Enter after the reason of a no does not send the form', async () => {
+    test('Enter after the reason of a no does not send the form', async () => {
       swarm.ask({ id: 'form-3', kind: 'form', args: {}, ...input({ name: { type: 'string' } }) });
       const card = cardOf('A question waits for you');
       const reason = card.getByRole('textbox', { name: /Why not/ });
@@ -222,7 +222,7 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       expect(swarm.answers.filter(({ id }) => id === 'form-3')).toMatchObject([decline]);
     });
 
-    test('F-13 a page is opened in a new tab that cannot reach this one, with its server and its host shown', async () => {
+    test('a page is opened in a new tab that cannot reach this one, with its server and its host shown', async () => {
       const { host, origin } = new URL(page.url());
       swarm.ask({ id: 'page-1', kind: 'page', args: {}, url: `${origin}/sign-in?a=b`, askedBy: { server: 'github' } });
       const card = cardOf('A page to open waits for you');
@@ -297,7 +297,7 @@ export function testAnswers(opened: () => { readonly studio: StudioPlace; readon
   const ended = (page: Page, text: string) => page.locator('.turn:not(.is-live):not(.is-pending)', { hasText: text });
   const who = `${personName()} via studio`;
 
-  test('F-13 an edited call runs with the edited arguments; the onion and the log name the person and the door', async () => {
+  test('an edited call runs with the edited arguments; the onion and the log name the person and the door', async () => {
     const { page, studio } = opened();
     await send(page, 'Book a picnic in Oslo');
     const card = page.getByRole('region', { name: 'picnic__book waits for you' });
@@ -324,7 +324,7 @@ export function testAnswers(opened: () => { readonly studio: StudioPlace; readon
 
   // The card and the list are tested above, and the grants themselves in test/approval.
   testInProof(
-    'F-13 a tool that is always allowed runs without a question, and asks again when that is revoked',
+    'a tool that is always allowed runs without a question, and asks again when that is revoked',
     async () => {
       const { page } = opened();
       await send(page, 'Book a picnic in Rome');

@@ -3,13 +3,13 @@ import { showJson, showLines, showText } from './show-text.ts';
 
 const hostile = 'a\u202eb\u200bc\u0007\u{e0041}\n\td';
 
-test('F-13 characters that cannot be seen are written out', () => {
+test('characters that cannot be seen are written out', () => {
   expect(showText(hostile)).toBe('a\\u202eb\\u200bc\\u0007\\u{e0041}\\u000a\\u0009d');
   expect(showText('a\ufe01b\u{e0101}c\u034f\u3164 ☂\ufe0f')).toBe('a\\ufe01b\\u{e0101}c\\u034f\\u3164 ☂\ufe0f');
   expect(showLines(hostile)).toBe('a\\u202eb\\u200bc\\u0007\\u{e0041}\n\td');
 });
 
-test('F-13 the JSON that a person edits is the JSON of the shown value, and every character can be seen', () => {
+test('the JSON that a person edits is the JSON of the shown value, and every character can be seen', () => {
   // Every character of the first plane, in pieces, and some of the others.
   const codes = Array.from({ length: 0x300 }, (_, at) => (at < 0x100 ? at * 0x100 : 0x1_0000 + at * 0x400));
   for (const from of codes) {

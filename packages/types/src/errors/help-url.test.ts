@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { GoondanError } from './goondan-error.ts';
 import { helpUrlOf, homepage } from './help-url.ts';
 
-test('F-25 helpUrl is a URL below the homepage of the package, or absent', () => {
+test('helpUrl is a URL below the homepage of the package, or absent', () => {
   const fields: Readonly<Record<string, unknown>> = manifest;
   expect(fields['homepage']).toBe(homepage);
   for (const site of [

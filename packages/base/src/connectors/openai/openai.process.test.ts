@@ -170,7 +170,7 @@ describe('a completion', () => {
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'So far' } });
   });
 
-  test('F-02 with a limit of tokens reached says so, complete and streamed', async () => {
+  test('with a limit of tokens reached says so, complete and streamed', async () => {
     const { client } = await open({
       ask: async (_event, options) => {
         options?.onAccepted?.(acceptance);

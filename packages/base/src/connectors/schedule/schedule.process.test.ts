@@ -129,7 +129,7 @@ describe('a schedule', () => {
     [undefined, ['10:01:20']],
     ['last', ['10:01:20']],
     ['all', ['10:00:20', '10:00:40', '10:01:00', '10:01:20']],
-  ])('F-17 after a restart, a schedule of every 20 seconds with catchUp %p emits %j late', async (catchUp, late) => {
+  ])('after a restart, a schedule of every 20 seconds with catchUp %p emits %j late', async (catchUp, late) => {
     const folder = newFolder();
     const entries = [{ name: 'often', every: '20s' }];
     const config = { entries, ...(catchUp === undefined ? {} : { catchUp }) };
@@ -139,7 +139,7 @@ describe('a schedule', () => {
     expect(lines.filter((line) => line.includes('were missed'))).toHaveLength(catchUp === undefined ? 1 : 0);
   });
 
-  test('F-17 with catchUp all, a month of missed times comes in rounds, and a full inbox delays it', async () => {
+  test('with catchUp all, a month of missed times comes in rounds, and a full inbox delays it', async () => {
     const folder = newFolder();
     const config = { entries: [{ name: 'often', every: '1h' }], catchUp: 'all' } as const;
     await play(config, '2026-05-01T10:00Z', '2026-05-01T10:05Z', { folder });
@@ -245,20 +245,20 @@ describe('the due times', () => {
   if (often === undefined) throw new Error('It is not there.');
   const now = at('2026-06-01T12:00Z');
 
-  test('F-17 are the newest one of the last minute, and nothing older', () => {
+  test('are the newest one of the last minute, and nothing older', () => {
     expect(planDue(often, now - 90_000, now)).toEqual({ times: [now], leftOutUntil: now - 1 });
     expect(planDue(often, now - 10_000, now)).toEqual({ times: [now] });
     expect(planDue(often, now, now)).toEqual({ times: [] });
   });
 
-  test('F-17 include one of exactly a minute ago, and not one before that', () => {
+  test('include one of exactly a minute ago, and not one before that', () => {
     const [hourly] = openEntries({ entries: [{ name: 'hourly', every: '1h' }] });
     if (hourly === undefined) throw new Error('It is not there.');
     expect(planDue(hourly, now - 1, now + 60_000)).toEqual({ times: [now] });
     expect(planDue(hourly, now - 1, now + 60_001)).toEqual({ times: [], leftOutUntil: now });
   });
 
-  test('F-17 are the newest of all with catchUp last, and every one with catchUp all, 100 in a round', () => {
+  test('are the newest of all with catchUp last, and every one with catchUp all, 100 in a round', () => {
     const handled = now - 5_000_000;
     expect(planDue({ ...often, catchUp: 'last' }, handled, now)).toEqual({ times: [now] });
     const { times } = planDue({ ...often, catchUp: 'all' }, handled, now);

@@ -183,7 +183,7 @@ describe('a delivery of GitHub', () => {
     expect(events).toEqual([]);
   });
 
-  test('T-13 is read though 200 others have sent only half of theirs', async () => {
+  test('is read though 200 others have sent only half of theirs', async () => {
     const { url, events } = await open({ config });
     const port = Number(new URL(url).port);
     const half = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"half"`;

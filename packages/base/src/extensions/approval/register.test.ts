@@ -89,7 +89,7 @@ describe('the extension approval', () => {
     expect([denied.runs, expired.runs]).toEqual([[], []]);
   });
 
-  test('F-13 judges edited arguments again: a rule that denies wins, and nobody is asked twice', async () => {
+  test('judges edited arguments again: a rule that denies wins, and nobody is asked twice', async () => {
     const rules = [rule('bash__*', 'ask'), rule('bash__*', 'deny', { when: { command: 'rm *' }, reason: 'Never.' })];
     const edited = (command: string) => ({ outcome: { decision: 'approved', args: { command } } as const });
     const denied = await tryCommand({ rules }, edited('rm -rf /'));

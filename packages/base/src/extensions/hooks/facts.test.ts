@@ -49,7 +49,7 @@ test('each point has its facts, and all have those of the turn', () => {
   expect(toolCallFacts(call)).toMatchObject({ tool: { name: 'x', callId: 'c', args: {} } });
 });
 
-test('D-11 a bundle is checked against the facts of each point', () => {
+test('a bundle is checked against the facts of each point', () => {
   const turnResult = { turnId: 't', finishReason: 'text_response' } as const;
   const stepResult = { hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
   const special: Partial<Record<HookPoint, object>> = {

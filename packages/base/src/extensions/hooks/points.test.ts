@@ -150,7 +150,7 @@ function modelOf(codes: readonly Declared[], hooks: readonly (Declared & { reado
   return happened;
 }
 
-describe('L-03 D-11 twelve points, two extensions and all orders of priorities', () => {
+describe('L-03 twelve points, two extensions and all orders of priorities', () => {
   const levels = [-1, 0, 7];
   const hookLevels = levels.flatMap((one) => levels.flatMap((two) => levels.map((three) => [one, two, three])));
   const codeLevels = [
@@ -159,7 +159,7 @@ describe('L-03 D-11 twelve points, two extensions and all orders of priorities',
     [0, 5],
   ];
 
-  test.each(codeLevels)('L-03 D-11 happen in the order of 003 §7: extensions %d and %d', async (first, second) => {
+  test.each(codeLevels)('L-03 happen in the order of 003 §7: extensions %d and %d', async (first, second) => {
     for (const priorities of sampledCases(hookLevels, 18)) {
       const happened: string[] = [];
       const codes = [
@@ -228,7 +228,7 @@ describe('a tool call of a hook', () => {
     await agent.close();
   });
 
-  test('D-11 does not start tool calls of hooks, also of another hooks extension or deeper inside', async () => {
+  test('does not start tool calls of hooks, also of another hooks extension or deeper inside', async () => {
     const happened: string[] = [];
     const nested: string[] = [];
     const second = hooksExtension([noting('toolCall.pre', 'second'), noting('turn.pre', 'second turn')]);
@@ -250,7 +250,7 @@ describe('a tool call of a hook', () => {
     await agent.close();
   });
 
-  test('D-11 runs for a tool call of a code layer', async () => {
+  test('runs for a tool call of a code layer', async () => {
     const happened: string[] = [];
     const agent = await open(happened, [
       hooksExtension([noting('toolCall.pre', 'hook', { tool: 'shop__*' })]),
@@ -327,7 +327,7 @@ describe('step.llmError', () => {
     await agent.close();
   });
 
-  test('D-11 does not happen when another hook fails, or a code layer answers for the model', async () => {
+  test('does not happen when another hook fails, or a code layer answers for the model', async () => {
     const happened: string[] = [];
     const required = { required: true, action: { toolCall: { tool: 'log__fail' } } } as const;
     const failed = await open(happened, [
@@ -352,7 +352,7 @@ describe('step.llmError', () => {
     await recovered.close();
   });
 
-  test('D-11 does not happen when the turn is cancelled', async () => {
+  test('does not happen when the turn is cancelled', async () => {
     const cancel = new AbortController();
     const generate = () => {
       cancel.abort();
@@ -364,7 +364,7 @@ describe('step.llmError', () => {
     await agent.close();
   });
 
-  test('D-11 happens when a code layer fails the model call', async () => {
+  test('happens when a code layer fails the model call', async () => {
     const happened: string[] = [];
     const agent = await open(happened, [
       hooksExtension([noting('step.llmError', 'error'), noting('step.llmCall', 'call')]),
@@ -469,7 +469,7 @@ describe('the tool calls of hooks at all points', () => {
   }
 });
 
-test('D-11 step.llmCall does not happen for a model call of an extension', async () => {
+test('step.llmCall does not happen for a model call of an extension', async () => {
   const happened: string[] = [];
   const agent = await open(happened, [
     hooksExtension([noting('step.llmCall', 'call')]),

@@ -106,7 +106,7 @@ describe('a hook that calls a tool', () => {
     await tested.close();
   });
 
-  test('D-10 L-03 hooks run with the lowest priority first, equal ones in the order of the config, at every point', async () => {
+  test('L-03 hooks run with the lowest priority first, equal ones in the order of the config, at every point', async () => {
     const seen: string[] = [];
     const hooks = (['turn.pre', 'turn.post', 'step.pre', 'step.post'] as const).flatMap((point) => [
       note(point, { n: 'a' }, { priority: 10 }),
@@ -237,7 +237,7 @@ describe('a hook that runs a command', () => {
     await tested.close();
   });
 
-  test('L-03 D-11 a hook that calls the tool it is at makes one call, which every layer and every command sees', async () => {
+  test('L-03 a hook that calls the tool it is at makes one call, which every layer and every command sees', async () => {
     const seen: string[] = [];
     const guard = (point: Hook['point']): Hook => ({
       point,
@@ -382,7 +382,7 @@ describe('in a bundle', () => {
     ]);
   });
 
-  test.each(hookPoints)('D-11 a hook at %s may call a tool', async (point) => {
+  test.each(hookPoints)('a hook at %s may call a tool', async (point) => {
     writeFileSync(
       join(folder, 'goondan.yaml'),
       bundle(`{ point: ${point}, required: true, action: { toolCall: { tool: x__y } } }`),

@@ -325,7 +325,7 @@ describe('a changed list', () => {
 });
 
 describe('the status', () => {
-  test('F-10 is reported at every change: connecting, connected, lost, tried again, back', async () => {
+  test('is reported at every change: connecting, connected, lost, tried again, back', async () => {
     const { connection, server, clock, statuses } = setUp();
     await connection.aim(target);
     await connection.need();
@@ -361,7 +361,7 @@ describe('the status', () => {
     });
   });
 
-  test('F-10 is failed for a server that never started, with code and last lines; then connected, without them', async () => {
+  test('is failed for a server that never started, with code and last lines; then connected, without them', async () => {
     const { connection, server, clock, statuses } = setUp();
     await connection.aim(target);
     server.connect = down;
@@ -385,7 +385,7 @@ describe('the status', () => {
     expect(statuses.at(-1)).toEqual({ state: 'idle', target: 'http://a.example/' });
   });
 
-  test('F-10 stays failed when a connection that could not be made is released', async () => {
+  test('stays failed when a connection that could not be made is released', async () => {
     const { connection, server, statuses } = setUp({ isSupervised: false });
     await connection.aim(target);
     server.connect = down;

@@ -144,7 +144,7 @@ describe('a keeper', () => {
     await withdrawn.promise;
   });
 
-  test('D-08 L-02 20 callers share one server: one cancels, one is killed, and the other 18 get their own answers and progress', async () => {
+  test('L-02 20 callers share one server: one cancels, one is killed, and the other 18 get their own answers and progress', async () => {
     await start();
     const callers = await Promise.all(Array.from({ length: 19 }, () => caller()));
     const pids = await Promise.all(callers.map(async ({ client }) => (await call(client, 'count')).split(' ')));

@@ -139,7 +139,7 @@ const events = async (name: string) => {
 };
 const processesWith = (text: string) => place.processes().filter((line) => line.includes(text));
 
-test('D-08 gdn validate accepts scope agent for a stateful connection only, and no bundle names a socket', async () => {
+test('gdn validate accepts scope agent for a stateful connection only, and no bundle names a socket', async () => {
   const validate = async (mcp: JsonObject) => {
     await write({ mcp });
     const { stdout, stderr, exitCode } = await place.run('validate', 'bundle');
@@ -159,7 +159,7 @@ test('D-08 gdn validate accepts scope agent for a stateful connection only, and 
 describe('a kept connection', () => {
   // One swarm for all of it, because its processes are what these tests cost.
   test.each(isolations)(
-    'L-02 D-09 survives everything but a change of its own transport, attach or expose (isolation: %s)',
+    'L-02 survives everything but a change of its own transport, attach or expose (isolation: %s)',
     async (isolation) => {
       // With one process at a time, the other agent hibernates this one.
       const policy = { maxProcesses: 1 };
@@ -293,7 +293,7 @@ describe('a kept connection', () => {
 
   // In `npm test`, orchestrator/keepers/keepers.test.ts has the same rules.
   testInProof(
-    'D-08 L-02 one keeper for each conversation, at most maxKept; a deleted conversation frees its place',
+    'L-02 one keeper for each conversation, at most maxKept; a deleted conversation frees its place',
     async () => {
       await write({ policy: { maxKept: 1, maxProcesses: 2 } });
       await place.serve('bundle');

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 test.each(['legacy', 'auto'] as const)(
-  'F-10 a missing command fails each attempt for that reason, and connects once it exists (%s)',
+  'a missing command fails each attempt for that reason, and connects once it exists (%s)',
   async (protocol) => {
     const clock = manualClock();
     const statuses: ExtensionStatus[] = [];

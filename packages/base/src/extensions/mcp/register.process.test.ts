@@ -127,7 +127,7 @@ describe('the tools of a server', () => {
   });
 });
 
-test('T-07 a tool with an endless schema is not offered, with a warning; the others are', async () => {
+test('a tool with an endless schema is not offered, with a warning; the others are', async () => {
   const many = (count: number, schema: JsonObject) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
   const inputSchema = {
@@ -362,7 +362,7 @@ describe('the connection', () => {
     expect(await call('look')).toStartWith('E_MCP_TOOL_CHANGED');
   });
 
-  test('D-08 L-02 scope: agent works for a stateful connection, and is rejected for any other', async () => {
+  test('L-02 scope: agent works for a stateful connection, and is rejected for any other', async () => {
     await start({ attach: { mode: 'stateful', scope: 'agent' } });
     // Without a swarm there is no keeper, so the agent is connected itself.
     expect(await look()).toBe(await look());

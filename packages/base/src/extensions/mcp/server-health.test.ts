@@ -24,7 +24,7 @@ test('a secret at the cut of a line is masked as a whole', () => {
   expect(JSON.stringify(told)).not.toContain('tok-');
 });
 
-test('F-10 repeated losses of a server are counted, and each change is reported once', () => {
+test('repeated losses of a server are counted, and each change is reported once', () => {
   const told: ExtensionStatus[] = [];
   const health = new ServerHealth((status) => told.push(status));
   health.connecting();

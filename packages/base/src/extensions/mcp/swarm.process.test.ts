@@ -140,7 +140,7 @@ describe('the status of a server', () => {
     return place.write('bundle', { '.mcp.json': JSON.stringify({ mcpServers: { files: entry } }) });
   };
 
-  test('F-10 F-11 dead, alive, killed and back: status, trace, Studio and explain show it; its environment is the declared one', async () => {
+  test('dead, alive, killed and back: status, trace, Studio and explain show it; its environment is the declared one', async () => {
     const dead = 'console.error(`first line`); console.error(`bad token ${process.env.TOKEN}`); process.exit(3);';
     await place.write('bundle', {
       'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),

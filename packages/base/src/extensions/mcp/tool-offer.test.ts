@@ -4,7 +4,7 @@ import type { ListedTool } from './mcp-client.ts';
 import { ToolNames } from './tool-names.ts';
 import { ToolOffer } from './tool-offer.ts';
 
-test('F-13 a tool is registered with its server and fingerprint, so that a person is asked again when either changes', () => {
+test('a tool is registered with its server and fingerprint, so that a person is asked again when either changes', () => {
   const registered: RegisteredToolOptions[] = [];
   const offer = (extension: string) =>
     new ToolOffer({

@@ -38,7 +38,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('D-25 B-03 compacts more than 40 messages when the config has no limit', async () => {
+  test('B-03 compacts more than 40 messages when the config has no limit', async () => {
     const history = Array.from({ length: 37 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
     const tested = await scriptedAgent({ script, extensions: [importHistory(history), compacting({})] });
     await tested.say('import');
@@ -50,7 +50,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('D-25 B-03 has no limit for messages when the config has one for tokens', async () => {
+  test('B-03 has no limit for messages when the config has one for tokens', async () => {
     const history = Array.from({ length: 60 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
     const extensions = [importHistory(history), compacting({ maxTokens: 100_000 })];
     const tested = await scriptedAgent({ script, extensions });

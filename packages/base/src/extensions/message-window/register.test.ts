@@ -31,7 +31,7 @@ describe('message-window', () => {
     await tested.close();
   });
 
-  test('D-25 B-04 keeps 80 messages when the config has no limit', async () => {
+  test('B-04 keeps 80 messages when the config has no limit', async () => {
     const tested = await scriptedAgent({ extensions: [importHistory(userMessages(77)), windowed({})] });
     await tested.say('import');
     await tested.say('within the limit');
@@ -41,7 +41,7 @@ describe('message-window', () => {
     await tested.close();
   });
 
-  test('D-25 B-04 has no limit for messages when the config has one for tokens', async () => {
+  test('B-04 has no limit for messages when the config has one for tokens', async () => {
     const extensions = [importHistory(userMessages(200)), windowed({ maxTokens: 100_000 })];
     const tested = await scriptedAgent({ extensions });
     await tested.say('import');

@@ -31,7 +31,7 @@ const forgetful = [
 ];
 
 describe('required-tools', () => {
-  test('D-25 sends the model back with the names of the missing tools, until they were called', async () => {
+  test('sends the model back with the names of the missing tools, until they were called', async () => {
     const tested = await start({ tools: ['shop__look'] }, { script: forgetful });
     const turn = await tested.say('What is there?');
     expect([turn.text, turn.stepCount]).toEqual(['Three apples.', 3]);
@@ -44,7 +44,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 a rejected answer is neither streamed nor kept, and the reminder is not kept', async () => {
+  test('a rejected answer is neither streamed nor kept, and the reminder is not kept', async () => {
     const tested = await start({ tools: ['shop__look'] }, { script: forgetful });
     const { deltas } = await tested.say('What is there?');
     expect(deltas.map((delta) => (delta.type === 'text' ? delta.text : delta.type)).join('')).toBe('Three apples.');
@@ -52,7 +52,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 changes nothing when the model called the tools by itself', async () => {
+  test('changes nothing when the model called the tools by itself', async () => {
     const script = [{ afterTool: 'shop__look', say: 'Three apples.' }, { call: { tool: 'shop__look' } }];
     const tested = await start({ tools: ['shop__look'] }, { script });
     expect(await tested.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 2 });
@@ -62,7 +62,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 a failed call does not count', async () => {
+  test('a failed call does not count', async () => {
     const script = [{ when: 'break', call: { tool: 'shop__break' } }, { say: 'Done.' }];
     const tested = await start({ tools: ['shop__break'], maxReminders: 1 }, { script });
     const { result } = await tested.say('break it');
@@ -80,7 +80,7 @@ describe('required-tools', () => {
   test.each([
     ['all', ['shop__look', 'shop__pay'], 'shop__pay'],
     ['any', ['shop__look', 'shop__pay'], undefined],
-  ] as const)('D-25 with require: %s', async (require, tools, missing) => {
+  ] as const)('with require: %s', async (require, tools, missing) => {
     const script = [
       { when: '^Before you answer', call: { tool: 'shop__pay' } },
       { afterTool: 'shop__look', say: 'Done.' },
@@ -99,7 +99,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 with require: any, a tool that the agent does not have matters only if it has none of them', async () => {
+  test('with require: any, a tool that the agent does not have matters only if it has none of them', async () => {
     const tools = ['shop__sell', 'shop__look'];
     const tested = await start({ tools, require: 'any' }, { script: forgetful });
     expect(await tested.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
@@ -110,7 +110,7 @@ describe('required-tools', () => {
     await lost.close();
   });
 
-  test('D-25 a tool that is hidden in this step, or was registered in this turn, is a tool of the agent', async () => {
+  test('a tool that is hidden in this step, or was registered in this turn, is a tool of the agent', async () => {
     const hiding = extension('hiding', ({ pipeline }) =>
       pipeline.register('step', (ctx) => {
         if (ctx.stepIndex === 0) ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => name !== 'shop__look');
@@ -135,7 +135,7 @@ describe('required-tools', () => {
     await added.close();
   });
 
-  test('D-25 uses errorMessage for the reminder, and adds the names', async () => {
+  test('uses errorMessage for the reminder, and adds the names', async () => {
     const config = { tools: ['shop__look', 'shop__pay'], errorMessage: 'Not yet! Use', maxReminders: 1 };
     const tested = await start(config, { script: [{ say: 'No.' }] });
     await tested.say('buy');
@@ -150,7 +150,7 @@ describe('required-tools', () => {
     [{}, 3],
     [{ maxReminders: 0 }, 1],
     [{ maxReminders: 4 }, 5],
-  ])('D-25 with %j the turn fails after %i model calls', async (more, calls) => {
+  ])('with %j the turn fails after %i model calls', async (more, calls) => {
     const tested = await start({ tools: ['shop__look'], ...more }, { script: [{ say: 'No.' }] });
     const { result } = await tested.say('look');
     expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_REQUIRED_TOOLS' } });
@@ -162,7 +162,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 with whenMissing: answer the last answer counts, and the log warns', async () => {
+  test('with whenMissing: answer the last answer counts, and the log warns', async () => {
     const tested = await start({ tools: ['shop__look'], whenMissing: 'answer' }, { script: [{ say: 'No.' }] });
     expect(await tested.say('look')).toMatchObject({ text: 'No.', result: { finishReason: 'text_response' } });
     expect(texts(await tested.messages())).toEqual(['look', 'No.']);
@@ -170,7 +170,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 fails at once for a tool that the agent does not have', async () => {
+  test('fails at once for a tool that the agent does not have', async () => {
     const tested = await start({ tools: ['shop__look', 'shop__sell'] }, { script: [{ say: 'No.' }] });
     const { result } = await tested.say('look');
     expect(result.error).toMatchObject({
@@ -182,7 +182,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 a step that a layer inside reports as failed keeps its answer', async () => {
+  test('a step that a layer inside reports as failed keeps its answer', async () => {
     const failing = extension('failing', ({ pipeline }) =>
       pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' })),
     );
@@ -193,7 +193,7 @@ describe('required-tools', () => {
     await tested.close();
   });
 
-  test('D-25 two of them, each under its own name, count for themselves', async () => {
+  test('two of them, each under its own name, count for themselves', async () => {
     const extensions = [
       requiring({ tools: ['shop__look'], maxReminders: 1 }, 'look-first'),
       requiring({ tools: ['shop__pay'], maxReminders: 1 }, 'pay-first'),

@@ -204,7 +204,7 @@ describe('the config of spec 002 §3.3', () => {
   const resources = Bun.YAML.parse(readFileSync(seed, 'utf8')) as { spec: { config: SkillsConfig } }[];
   const config = resources[2]?.spec.config ?? {};
 
-  test('B-01 D-12 discovery.repoSkillDirs is an alias of folders, and comes after them', async () => {
+  test('B-01 discovery.repoSkillDirs is an alias of folders, and comes after them', async () => {
     expect(config).toEqual({ discovery: { repoSkillDirs: ['.agents/skills', 'skills'] } });
     writeSkill('bundle/skills/alias');
     writeSkill('bundle/skills/greeting', { description: 'From the alias.' });
@@ -223,7 +223,7 @@ describe('the config of spec 002 §3.3', () => {
     expect(await described({})).not.toContain('alias');
   });
 
-  test('D-12 is accepted by the schema, and a misspelt name is not', async () => {
+  test('is accepted by the schema, and a misspelt name is not', async () => {
     const load = async (given: object) => {
       write('bundle/goondan.yaml', bundleWith(given));
       const { errors } = await loadBundle(join(folder, 'bundle'), { environment: {} });

@@ -104,7 +104,7 @@ describe('tool-search', () => {
     await tested.close();
   });
 
-  test('D-04 a failed turn keeps its selection', async () => {
+  test('a failed turn keeps its selection', async () => {
     const tested = await open(
       {},
       {

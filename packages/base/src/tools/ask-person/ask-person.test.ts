@@ -18,7 +18,7 @@ async function planner(answer: Answer, args?: JsonObject) {
   return { approver, agent: await scriptedAgent({ ...plan, script, approver }) };
 }
 
-describe('D-25 ask-person', () => {
+describe('ask-person', () => {
   test('N-04 asks for a text, and gives the answer with the name of the person', async () => {
     const { agent, approver } = await planner(() => ({
       decision: 'approved',

@@ -19,7 +19,7 @@ async function learner(script?: readonly JsonObject[]) {
   return { tool, changesets, approver, agent: await scriptedAgent({ ...own, changesets, approver }) };
 }
 
-describe('D-25 bundle', () => {
+describe('bundle', () => {
   test('the agent of the example gives itself a tool', async () => {
     const { agent, changesets, approver } = await learner();
     expect((await agent.say('Learn to roll.')).text).toBe('The change: ok. ');

@@ -10,7 +10,7 @@ describe('the next request after a redirect', () => {
     ['https from http', 'http://site.test/', 'https://site.test/'],
     ['another port', 'https://site.test/', 'https://site.test:8443/'],
     ['another host', 'https://site.test/', 'https://www.site.test/'],
-  ])('T-15 leaves the headers behind on the way to %s', (_title, from, to) => {
+  ])('leaves the headers behind on the way to %s', (_title, from, to) => {
     for (const method of ['GET', 'HEAD', 'POST']) {
       for (const status of [301, 302, 303]) expect(nextHop(hop(from, { method }), status, to)?.headers).toEqual({});
     }
@@ -21,7 +21,7 @@ describe('the next request after a redirect', () => {
     expect(nextHop(hop('https://site.test/a'), 302, 'https://site.test:443/b')).toEqual(hop('https://site.test/b'));
   });
 
-  test.each([307, 308])('T-15 a %d never takes a posted body to another origin', (status) => {
+  test.each([307, 308])('a %d never takes a posted body to another origin', (status) => {
     const posted = hop('https://site.test/a', { method: 'POST', body: 'canary' });
     for (const to of ['https://other.test/', 'http://site.test/a', 'https://site.test:8443/a']) {
       expect(() => nextHop(posted, status, to)).toThrow(expect.objectContaining({ code: 'E_FETCH_REDIRECT' }));

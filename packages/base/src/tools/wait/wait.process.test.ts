@@ -6,7 +6,7 @@ setDefaultTimeout(60_000);
 let example: RunningExample | undefined;
 afterEach(() => example?.stop());
 
-test('D-25 a cancel ends the wait of a real turn at once, and the next turn begins', async () => {
+test('a cancel ends the wait of a real turn at once, and the next turn begins', async () => {
   example = await startExample('wait', { change: (yaml) => yaml.replace('maxSeconds: 1 ', 'maxSeconds: 100 ') });
   const { swarm } = example;
   const controller = new AbortController();

@@ -23,7 +23,7 @@ async function timed<T>(action: () => Promise<T>): Promise<{ readonly value: T; 
   return { value, ms: performance.now() - start };
 }
 
-describe('D-25 wait', () => {
+describe('wait', () => {
   test('waits as long as asked, and says how long', async () => {
     const agent = await waiting(0.2);
     const { value, ms } = await timed(() => agent.say('go'));

@@ -63,7 +63,7 @@ describe('a screen without a movable cursor', () => {
     expect(written()).toBe('> \nwarn\n> ');
   });
 
-  test('F-13 shows what a question asks for, also during a turn', () => {
+  test('shows what a question asks for, also during a turn', () => {
     const { screen, written, type, show } = open();
     const lines = [line('working')];
     show({ lines });
@@ -79,7 +79,7 @@ describe('a screen without a movable cursor', () => {
     expect(written()).toBe('> baker wants to run oven__bake\nLet it run? Always what? Baked.\n> ');
   });
 
-  test('F-13 shows a question that comes while the person can type', () => {
+  test('shows a question that comes while the person can type', () => {
     const { written, show } = open();
     show({ label: 'Let it run? ' });
     show({});

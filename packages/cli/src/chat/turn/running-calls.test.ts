@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { RunningCalls } from './running-calls.ts';
 
-test('F-03 the line of a tool call that failed names the place', () => {
+test('the line of a tool call that failed names the place', () => {
   const calls = new RunningCalls('host');
   const at = { agent: 'host', instanceKey: 'default' };
   const called = { spanId: 's', toolName: 'dice__roll', args: '{}' };

@@ -55,7 +55,7 @@ describe('a turn', () => {
     expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '']);
   });
 
-  test('F-13 the status line says that Ctrl-C leaves an open question', () => {
+  test('the status line says that Ctrl-C leaves an open question', () => {
     const { live } = watch();
     expect(live(true)).toEqual(['host · 0 s · Ctrl-C leaves the question open']);
     expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
@@ -74,7 +74,7 @@ describe('a turn', () => {
     expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
   });
 
-  test('F-08 the tokens of every turn are shown after its answer, also if it called no agent', () => {
+  test('the tokens of every turn are shown after its answer, also if it called no agent', () => {
     const { printed, end } = watch();
     end(answer('Sunny.'), [20, 5]);
     expect(printed).toEqual(['Sunny.', '20 → 5 tokens', '']);
@@ -94,7 +94,7 @@ describe('a turn', () => {
     expect(printed[1]).toEndWith('failed, 7 ms: It threw.');
   });
 
-  test('F-30 a cancelled turn and its calls are shown in grey', () => {
+  test('a cancelled turn and its calls are shown in grey', () => {
     const lines: Line[] = [];
     const view = new TurnView({ agent: 'host', print: (more) => void lines.push(...more), now: () => 0 });
     const error = { code: 'E_CANCELLED', message: 'The turn was cancelled.' };

@@ -465,7 +465,7 @@ describe('the actions of a person', () => {
     }
   });
 
-  test('F-13 questions of a stopped swarm are shown, and answered from disk once', async () => {
+  test('questions of a stopped swarm are shown, and answered from disk once', async () => {
     await (await startShop()).stop({ graceMs: 0 });
     const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
     const open = () => QuestionFile.open(ports, { stateRoot: place.stateRoot, workspaceId: 'shop' });
@@ -488,7 +488,7 @@ describe('the actions of a person', () => {
     await after.close();
   });
 
-  test('F-13 a check shows the difference of edited arguments, and answers nothing', async () => {
+  test('a check shows the difference of edited arguments, and answers nothing', async () => {
     const swarm = await serveFake('fake');
     const { id, digest } = fakeQuestion;
     const check = (args: object) =>

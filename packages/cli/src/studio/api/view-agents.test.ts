@@ -3,7 +3,7 @@ import type { DeclaredAgents } from '@goondan/runtime/bundle';
 import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import { viewAgents } from './view-agents.ts';
 
-test('F-18 Studio shows the agents that an agent may ask', async () => {
+test('Studio shows the agents that an agent may ask', async () => {
   const models = { 'Model/m': { provider: 'scripted', model: 'm' } };
   const agents: DeclaredAgents['agents'] = [
     { agentName: 'all', models, agentTools: true },

@@ -345,7 +345,7 @@ describe('parameters that are wrong', () => {
     expect(engine.calls).toEqual([]);
   });
 
-  test('D-24 an unknown field of a send is refused with the nearest known one, and no agent is called', async () => {
+  test('an unknown field of a send is refused with the nearest known one, and no agent is called', async () => {
     const engine = engineWithEcho();
     expect(await use(engine, (agents) => agents.send({ target: 'echo', text: 'tea' } as AgentSend))).toMatchObject({
       code: 'E_AGENT_REQUEST',

@@ -209,7 +209,7 @@ describe('agents__request', () => {
     ]);
   });
 
-  test('F-01 A-03 waits as long as the callee’s turn may run, unless the call or the policy sets a timeout', async () => {
+  test('A-03 waits as long as the callee’s turn may run, unless the call or the policy sets a timeout', async () => {
     const timeouts: Parameters<Engine['request']>[2][] = [];
     const engine: Engine = {
       ...engineWithEcho(),

@@ -193,7 +193,7 @@ test('L-01 a refused change leaves a file as it is that a running part imports o
   expect(await run()).toBe('v1.2');
 });
 
-describe('F-03 the place of an error', () => {
+describe('the place of an error', () => {
   const broken = (emptyLines: number, where: 'register' | 'layer') => [
     ...Array.from({ length: emptyLines }, () => ''),
     `export function register(api) {`,

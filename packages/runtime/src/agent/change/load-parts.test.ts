@@ -161,7 +161,7 @@ describe('the cleanup of extensions', () => {
     expect(process.listeners('beforeExit')).toEqual(before);
   });
 
-  test('D-15 X-17 close() calls beforeExit listeners whenever they were added, at module level too', async () => {
+  test('X-17 close() calls beforeExit listeners whenever they were added, at module level too', async () => {
     const root = mkdtempSync(join(tmpdir(), 'gdn-exit-'));
     const said: string[] = [];
     Object.assign(globalThis, { saidAtExit: said });
@@ -191,7 +191,7 @@ describe('the cleanup of extensions', () => {
     rmSync(root, { recursive: true });
   });
 
-  test('D-15 module-level listeners of an extension that fails are removed, and not called', async () => {
+  test('module-level listeners of an extension that fails are removed, and not called', async () => {
     const root = mkdtempSync(join(tmpdir(), 'gdn-exit-'));
     writeFileSync(join(root, 'broken.ts'), `process.on('beforeExit', () => {}); throw new Error('no');`);
     const before = process.listeners('beforeExit');
@@ -218,7 +218,7 @@ describe('the cleanup of extensions', () => {
     ]);
   });
 
-  test('D-15 an agent calls only its own listeners, not those of its program or of another agent', async () => {
+  test('an agent calls only its own listeners, not those of its program or of another agent', async () => {
     const said: string[] = [];
     const tidy = (name: string) => extension(name, () => onExit(() => said.push(name)));
     const plan = {

@@ -60,7 +60,7 @@ describe('a stored message', () => {
     expect(Object.isFrozen(checkMessageEvent({ type: 'truncate' }))).toBe(true);
   });
 
-  test('D-14 has readonly metadata: the type refuses what the runtime refuses', () => {
+  test('has readonly metadata: the type refuses what the runtime refuses', () => {
     const { message } = appended(createAssistantMessage('hi', {}, options));
     // @ts-expect-error The metadata of a message is readonly.
     expect(() => void (message.metadata.pinned = true)).toThrow(TypeError);
@@ -117,13 +117,13 @@ describe('a stored message', () => {
       '"content" is not a field of a message; the nearest field is "data"',
       { type: 'append', message: { ...user, content: 'hi' } },
     ],
-  ])('D-24 an event with an unknown field is an error: %s', (problem, event) => {
+  ])('an event with an unknown field is an error: %s', (problem, event) => {
     expect(() => checkMessageEvent(event)).toThrow(
       new GoondanError('E_MESSAGE_INVALID', `Not a message event: ${problem}.`),
     );
   });
 
-  test('D-24 an unknown option of a created message is an error', () => {
+  test('an unknown option of a created message is an error', () => {
     const mistyped = { lifetme: 'turn' };
     for (const create of [createSystemMessage, createUserMessage, createAssistantMessage]) {
       expect(() => checkMessage(create('hi', {}, mistyped as object))).toThrow(

@@ -16,7 +16,7 @@ import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { pairToolCalls } from './pair-tool-calls.ts';
 
-test('M-01 D-13 nextMessages is base + SUM(events) at every moment, through rollbacks and turn after turn', () => {
+test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks and turn after turn', () => {
   fc.assert(
     fc.property(aLength, fc.array(move, { minLength: 5, maxLength: 60 }), (length, moves) => {
       const game = new Game(Array.from({ length }, (_, number) => message(`h${number}`)));

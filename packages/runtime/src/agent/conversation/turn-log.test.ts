@@ -53,7 +53,7 @@ describe('reading the records of an interrupted turn', () => {
       'input',
     ],
     [
-      'a dropped step’s survivors count (D-13)',
+      'a dropped step’s survivors count',
       [
         input,
         entered,

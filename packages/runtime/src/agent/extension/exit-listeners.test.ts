@@ -38,7 +38,7 @@ describe('beforeExit listeners', () => {
     expect(calls).toEqual([{ self: process, args: [0] }]);
   });
 
-  test('D-15 are not called when the extension has removed them itself, and are called once for each time added', async () => {
+  test('are not called when the extension has removed them itself, and are called once for each time added', async () => {
     const ran: string[] = [];
     const same = () => void ran.push('same');
     process.on('beforeExit', same);

@@ -182,7 +182,7 @@ describe('the state of an agent', () => {
     expect(second?.counter).not.toBe(first?.counter as JsonValue);
   });
 
-  test('D-04 X-12 a turn that fails keeps it, as it keeps its messages', async () => {
+  test('X-12 a turn that fails keeps it, as it keeps its messages', async () => {
     const agent = await scriptedAgent({
       script: [{ when: 'break', fail: { message: 'broken' } }, { say: 'done' }],
       extensions: [counter()],
@@ -194,7 +194,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('counter')).toEqual({ count: 3 });
   });
 
-  test('D-04 X-12 a circuit breaker counts failed turns, and opens', async () => {
+  test('X-12 a circuit breaker counts failed turns, and opens', async () => {
     const breaker = extension('breaker', ({ pipeline, state }) => {
       pipeline.register('turn', async (ctx) => {
         const failures = Number(await state.get());
@@ -216,7 +216,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('breaker')).toBe(2);
   });
 
-  test('D-04 X-12 is kept by a cancelled turn', async () => {
+  test('X-12 is kept by a cancelled turn', async () => {
     const cancel = new AbortController();
     const model = { generate: () => (cancel.abort(), new Promise<never>(() => undefined)) };
     const agent = await scriptedAgent({ model, extensions: [counter()] });
@@ -225,7 +225,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('counter')).toEqual({ count: 1 });
   });
 
-  test('D-04 is dropped when the turn could not be committed', async () => {
+  test('is dropped when the turn could not be committed', async () => {
     const memory = memoryStore();
     let isFull = false;
     const commit: ConversationStore['commit'] = (...turn) =>

@@ -21,7 +21,7 @@ async function start(secrets: readonly string[] = []) {
   return { agent, heard, tell, tools: () => api?.tools, all: () => agent.agent.parts.statuses.all() };
 }
 
-test('F-10 an extension emits a status, and every listener gets it with the extension’s name', async () => {
+test('an extension emits a status, and every listener gets it with the extension’s name', async () => {
   const { heard, tell, tools, all } = await start();
   tell({ state: 'connecting' });
   tools()?.register({ name: 'files__look', description: 'A tool.' }, () => null);
@@ -82,7 +82,7 @@ test.each([
     { state: 'failed', extension: 'somebody-else' },
     '"extension" is not a field of a status; its fields are state, target, problem, lines, lost, tools, withheld',
   ],
-])('D-24 a status with an unknown field is refused: %s', async (_title, status, problem) => {
+])('a status with an unknown field is refused: %s', async (_title, status, problem) => {
   const { agent, heard, tell } = await start();
   tell(status);
   expect(heard).toEqual([]);
@@ -91,7 +91,7 @@ test.each([
   ]);
 });
 
-test('F-10 a status emitted during a turn has the ids of that turn', async () => {
+test('a status emitted during a turn has the ids of that turn', async () => {
   const told: ExtensionStatusChanged[] = [];
   const agent = await scriptedAgent({
     extensions: [
@@ -108,7 +108,7 @@ test('F-10 a status emitted during a turn has the ids of that turn', async () =>
   expect(told).toMatchObject([{ turnId: 'turn-event-1', traceId: 'trace-1' }]);
 });
 
-test('F-11 an agent describes the extension of each tool, the tools that are gone, and extensions without a list', async () => {
+test('an agent describes the extension of each tool, the tools that are gone, and extensions without a list', async () => {
   const { agent, tell, tools } = await start();
   const now = new Date('2026-01-02T03:04:05Z');
   const describe = () => describeAgent(agent.agent, now);
@@ -153,7 +153,7 @@ test('since is when the state began, however often it is emitted', async () => {
   expect(await sinceAfter('failed')).not.toBe(first);
 });
 
-test('F-10 a status that changed in a turn is sent before the end of the turn, without a delay', async () => {
+test('a status that changed in a turn is sent before the end of the turn, without a delay', async () => {
   const [parent, child] = connectInMemory(agentLanguage);
   const told: FromAgent[] = [];
   parent.onMessage((message) => void told.push(message));

@@ -26,7 +26,7 @@ function failingStore() {
 }
 
 describe('a state that is set outside a turn', () => {
-  test('D-03 X-12 in a handler of turn.completed is written within two seconds', async () => {
+  test('X-12 in a handler of turn.completed is written within two seconds', async () => {
     const clock = manualClock();
     const agent = await scriptedAgent({ clock, extensions: [counter] });
     await agent.say('one');
@@ -36,7 +36,7 @@ describe('a state that is set outside a turn', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('D-03 X-12 in a handler counts every turn, whether another turn, the end or another process comes next', async () => {
+  test('X-12 in a handler counts every turn, whether another turn, the end or another process comes next', async () => {
     const { store, alone } = failingStore();
     const first = await scriptedAgent({ store, extensions: [counter] });
     for (const id of ['a', 'b']) await first.say(id, { event: { id } });
@@ -49,7 +49,7 @@ describe('a state that is set outside a turn', () => {
     expect(alone.map((states) => states.counter ?? null)).toEqual([1, 2, 3]);
   });
 
-  test('D-03 X-12 by a timer or by register is written within two seconds, also when no turn ever comes', async () => {
+  test('X-12 by a timer or by register is written within two seconds, also when no turn ever comes', async () => {
     const clock = manualClock();
     const timed = extension('timed', async ({ state }) => {
       await state.set('from register');
@@ -62,7 +62,7 @@ describe('a state that is set outside a turn', () => {
     expect(await agent.stateOf('timed')).toBe('from a timer');
   });
 
-  test('D-03 X-12 by a cleanup is written before the agent is closed', async () => {
+  test('X-12 by a cleanup is written before the agent is closed', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension(
@@ -89,7 +89,7 @@ describe('a state that is set outside a turn', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('D-03 X-12 while a turn runs is part of that turn: in its records and its commit, and not written before', async () => {
+  test('X-12 while a turn runs is part of that turn: in its records and its commit, and not written before', async () => {
     const clock = manualClock();
     const { store, alone } = failingStore();
     const reached = Promise.withResolvers<void>();

@@ -105,7 +105,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 
   test.each([true, false])(
-    'F-02 an incomplete call does not run, and the model gets an error result (stream: %p)',
+    'an incomplete call does not run, and the model gets an error result (stream: %p)',
     async (stream) => {
       await using server = startWireServer(provider.dialect);
       server.answer({ reply: { ...twoCalls, isTruncated: true } }, { reply: answer });
@@ -124,7 +124,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
   );
 
   test.each([true, false])(
-    'D-22 gets a catalog item under a name that it accepts, and layers see its own name (stream: %p)',
+    'gets a catalog item under a name that it accepts, and layers see its own name (stream: %p)',
     async (stream) => {
       await using server = startWireServer(provider.dialect);
       const call = { id: 'call-1', name: 'look_up__fast_', args: { city: 'Seoul' } };
@@ -197,7 +197,7 @@ describe('a cassette in front of a provider', () => {
     expect(await conversation(await start('http://127.0.0.1:9', 'replay'))).toEqual(recorded);
   });
 
-  test('D-22 a recording has the own names of tools, and its calls reach the same layers', async () => {
+  test('a recording has the own names of tools, and its calls reach the same layers', async () => {
     const run = async (url: string, mode: string) => {
       const seen: string[] = [];
       const options = { file: 'guide.jsonl', upstream: 'Model/real', mode };

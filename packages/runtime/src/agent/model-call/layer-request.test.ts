@@ -114,7 +114,7 @@ test.each<[string, unknown, string]>([
     { messages, params: { temprature: 0 } },
     '"temprature" is not a field of `params` of generate; the nearest field is "temperature"',
   ],
-])('D-24 generate refuses an unknown field of %s', async (_title, request, problem) => {
+])('generate refuses an unknown field of %s', async (_title, request, problem) => {
   expect(await errorOf(request)).toMatchObject({
     code: 'E_MODEL_REQUEST',
     message: `Extension "adviser": ${problem}.`,

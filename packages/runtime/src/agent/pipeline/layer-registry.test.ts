@@ -113,7 +113,7 @@ describe('registration options', () => {
   test.each([
     [{ prioritiy: 5 }, 'the nearest field is "priority"'],
     [{ before: 'x' }, 'its fields are priority, name, mayShortCircuit, timeoutMs, onError, buffers, budgets'],
-  ])('D-24 the error of an unknown option names the nearest option, or all: %j', (options, help) => {
+  ])('the error of an unknown option names the nearest option, or all: %j', (options, help) => {
     const [option] = Object.keys(options);
     expect(refusal('step', pass, options)).toMatchObject({
       code: 'E_PIPELINE_OPTIONS',

@@ -49,7 +49,7 @@ async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'a
   return { agent, turn, seen, caught };
 }
 
-test('D-24 a step layer that returns an unknown field fails with the field and the nearest known one', async () => {
+test('a step layer that returns an unknown field fails with the field and the nearest known one', async () => {
   const written = extension('older', ({ pipeline }) =>
     pipeline.register('step', async (ctx) => {
       const result = { ...(await ctx.next()), shouldContinue: true };
@@ -72,7 +72,7 @@ test.each<[how: string, change: (messages: Message[]) => unknown]>([
   ['assigns a field', ([input]) => Object.assign(input ?? {}, { metadata: {} })],
   ['deletes a field', ([input]) => delete (input as { data?: unknown }).data],
   ['empties the list', (messages) => (messages.length = 0)],
-])('D-14 a layer that changes a message in place gets an error that says `replace`: %s', async (_how, change) => {
+])('a layer that changes a message in place gets an error that says `replace`: %s', async (_how, change) => {
   const written = extension('pinning', ({ pipeline }) =>
     pipeline.register('turn', (ctx) => {
       change(ctx.conversationState.nextMessages);

@@ -166,7 +166,7 @@ describe('an unknown field', () => {
   const nearest = (field: string, what: string, known: string) =>
     `"${field}" is not a field of ${what}; the nearest field is "${known}"`;
 
-  test('D-24 is named with the nearest known field, for each kind of layer', () => {
+  test('is named with the nearest known field, for each kind of layer', () => {
     const field = { respnseMessage: 1 };
     expect(problemWithTurnResult({ ...turn, ...field })).toBe(
       nearest('respnseMessage', 'a turn result', 'responseMessage'),
@@ -178,13 +178,13 @@ describe('an unknown field', () => {
     expect(problemWithModelReply({ ...reply, text: 'hi' })).toBe(nearest('text', 'a model result', 'content'));
   });
 
-  test('D-24 is named with all known fields when none is near', () => {
+  test('is named with all known fields when none is near', () => {
     expect(problemWithStepResult({ ...step, weather: 'fine' })).toBe(
       '"weather" is not a field of a step result; its fields are status, hasToolCalls, toolCalls, toolResults, metadata',
     );
   });
 
-  test('D-24 in the error of a turn is refused; the fields of a caught error are known', () => {
+  test('in the error of a turn is refused; the fields of a caught error are known', () => {
     const failed = { ...turn, finishReason: 'error' };
     expect(problemWithTurnResult({ ...failed, error: { message: 'no', hint: 'x' } })).toContain(
       '"hint" is not a field',

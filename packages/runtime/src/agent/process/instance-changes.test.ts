@@ -5,7 +5,7 @@ import { InstanceChanges, type InstanceChangesDeps } from './instance-changes.ts
 
 const idle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('D-06 a change that was dropped while it was prepared is dropped when it is ready, and not reported', async () => {
+test('a change that was dropped while it was prepared is dropped when it is ready, and not reported', async () => {
   const prepared = Promise.withResolvers<PreparedChange>();
   const said: FromAgent[] = [];
   let drops = 0;

@@ -55,7 +55,7 @@ test('A-01 a request is answered by the outcome with its callId, in any order', 
   expect(await one).toEqual(result);
 });
 
-test('F-01 a request names the field that sets its timeout, and has no timeout when none is set', async () => {
+test('a request names the field that sets its timeout, and has no timeout when none is set', async () => {
   const { engine, said, clock } = setUp();
   void engine.request(to, event, { ms: 700, field: 'requestTimeoutMs' }, never);
   void engine.request(to, event, undefined, never);

@@ -284,7 +284,7 @@ describe('starting', () => {
     ],
     ['syntax is wrong', 'E_EXT_LOAD', [``, `export function register() {`, `  const x = ;`, `}`], 3, 13],
     ['import is missing', 'E_EXT_LOAD', [``, `import { x } from './no.ts';`, `export const register = x;`], 2, 19],
-  ])('F-03 an extension whose %s fails the start with its place', async (_title, code, lines, line, column) => {
+  ])('an extension whose %s fails the start with its place', async (_title, code, lines, line, column) => {
     const agent = launch();
     const broken = extension(lines.join('\n'), 'house-rules');
     await agent.send({ type: 'start', plan: plan({ extensions: [broken], bundleFolder: broken.root }) });

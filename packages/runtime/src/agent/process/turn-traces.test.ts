@@ -47,7 +47,7 @@ test('after a failed write a request refers to no lost line', async () => {
   expect(Object.values(request?.parts ?? {})).toMatchObject([{ content: 'Be brief.' }, { name: 'echo__say' }]);
 });
 
-test('F-22 the written trace has the time that a layer waited for a person', async () => {
+test('the written trace has the time that a layer waited for a person', async () => {
   const clock = manualClock();
   const written: string[] = [];
   const append = async (lines: readonly TurnLine[]) => void written.push(...lines.flatMap((line) => line.text() ?? []));

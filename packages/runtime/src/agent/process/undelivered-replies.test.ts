@@ -6,7 +6,7 @@ import { UndeliveredReplies } from './undelivered-replies.ts';
 
 const address = { agentName: 'host', instanceKey: 'default' };
 
-test('T-05 a conversation that cannot be recovered is reported as such, not as answers that could not be sent', async () => {
+test('a conversation that cannot be recovered is reported as such, not as answers that could not be sent', async () => {
   const damage = new GoondanError('E_STORE_CORRUPT', 'archive.jsonl is damaged');
   const opened = { answers: { left: () => Promise.reject(damage) } };
   const reports: [string, unknown][] = [];

@@ -327,7 +327,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
   });
 
-  test('D-13 after a crash between two tries of a step: events that survived the first try are replayed', async () => {
+  test('after a crash between two tries of a step: events that survived the first try are replayed', async () => {
     const failing = (text: string, onFailed?: () => void): Layers => ({
       noter: ({ pipeline, events }) => {
         if (onFailed !== undefined) events.on('step.failed', onFailed);

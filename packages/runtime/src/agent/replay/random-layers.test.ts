@@ -154,7 +154,7 @@ function registerLayer(api: ExtensionApi, layer: RandomLayer, say: () => string)
       const around = async <Result>(ctx: Powerful, next: () => Promise<Result>): Promise<Result> => {
         if (action === 'caught') {
           await act(api, 'append', ctx, say());
-          // This event survives the retry, and the event above does not (D-13).
+          // This event survives the retry, and the event above does not.
           return next().catch(async (error: unknown) => {
             await pause();
             await act(api, 'append', ctx, say());

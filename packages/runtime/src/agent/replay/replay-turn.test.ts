@@ -120,7 +120,7 @@ const saying =
     });
 
 describe('a replayed turn without changes', () => {
-  test('D-25 gets the same ctx.runtime', async () => {
+  test('gets the same ctx.runtime', async () => {
     const outside = {
       engine: { ...noEngine, catalog: () => [{ name: 'helper' }, { name: 'cook' }] },
       connections: () => [{ name: 'front-door', connector: 'web' }],

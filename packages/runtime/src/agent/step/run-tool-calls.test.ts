@@ -107,7 +107,7 @@ describe('the tool calls of a step', () => {
     expect(timeline.slice(0, 2)).toEqual(['begin call_1', 'begin call_2']);
   });
 
-  test('F-25 the model gets no helpUrl with the error of a tool; layers and watchers get it', async () => {
+  test('the model gets no helpUrl with the error of a tool; layers and watchers get it', async () => {
     const helpUrl = 'https://example.com/cities';
     const failing: ToolHandler = () => {
       throw Object.assign(new Error('no such city'), { helpUrl, suggestion: 'Ask for another one.' });

@@ -312,7 +312,7 @@ describe('asking for approval of a tool call', () => {
 });
 
 describe('a turn that was interrupted', () => {
-  test('F-13 has its call on disk before anybody is asked, and the answer before it is removed', async () => {
+  test('has its call on disk before anybody is asked, and the answer before it is removed', async () => {
     const inner = memoryStore();
     let written = '';
     const store: ConversationStore = {
@@ -449,7 +449,7 @@ describe('arguments that a person edited', () => {
     return ctx.next();
   });
 
-  test('F-13 run, are seen by the asking layer and by all inside, and the model reads of them', async () => {
+  test('run, are seen by the asking layer and by all inside, and the model reads of them', async () => {
     const seen: unknown[] = [];
     const outer = asking(async (ctx) => {
       seen.push([await ctx.approval.ask({ reason: 'It writes.' }), ctx.args]);
@@ -478,7 +478,7 @@ describe('arguments that a person edited', () => {
   test.each<[JsonObject, string]>([
     [{ path: 1 }, 'The arguments of "file__write" do not fit: path must be string.'],
     [{ text: 'x' }, "must have required property 'path'"],
-  ])('F-13 do not run if they do not fit the tool: %j', async (args, problem) => {
+  ])('do not run if they do not fit the tool: %j', async (args, problem) => {
     const { runs, agent } = await start({ approver: edit(args), extensions: [askThen()] });
     const { text } = await agent.say('go');
     expect(text).toStartWith('code E_QUESTION_REPLY');
@@ -486,7 +486,7 @@ describe('arguments that a person edited', () => {
     expect(runs).toEqual([]);
   });
 
-  test('F-13 get the secrets back that the person saw masked, and the model and the history do not', async () => {
+  test('get the secrets back that the person saw masked, and the model and the history do not', async () => {
     const secret = 'hunter2-hunter2';
     const knowing = asking((ctx) => {
       ctx.args = { ...ctx.args, text: secret };
@@ -505,7 +505,7 @@ describe('arguments that a person edited', () => {
     expect(JSON.stringify(result)).not.toContain(secret);
   });
 
-  test('F-13 replace the earlier answers of people in the call, but not the binding of a rule', async () => {
+  test('replace the earlier answers of people in the call, but not the binding of a rule', async () => {
     const answers = [approved, { ...approved, args: { path: '/b' } }, approved];
     const people = await start({
       approver: fakeApprover(() => answers.shift() ?? approved),
@@ -520,7 +520,7 @@ describe('arguments that a person edited', () => {
     expect([rule.runs, inside.runs]).toEqual([[], [{ path: '/b' }]]);
   });
 
-  test('F-13 do not run if a layer changes them, or if another question was open at the same time', async () => {
+  test('do not run if a layer changes them, or if another question was open at the same time', async () => {
     const changing = extension('changing', ({ pipeline }) =>
       pipeline.register('toolCall', (ctx) => {
         ctx.args = { ...ctx.args, path: '/c' };

@@ -5,7 +5,7 @@ import { CallApprovals } from './call-approvals.ts';
 const changed = expect.objectContaining({ code: 'E_APPROVAL_CHANGED' });
 
 describe('the approvals of one tool call', () => {
-  test('T-15 two approvals of different arguments approve neither', () => {
+  test('two approvals of different arguments approve neither', () => {
     const approvals = new CallApprovals('file__write');
     approvals.open()(digestJson({ path: '/a' }), 'approved');
     approvals.bind({ path: '/b' });

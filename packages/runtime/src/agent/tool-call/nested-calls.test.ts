@@ -172,7 +172,7 @@ describe('a layer that calls its own tool without end', () => {
     );
   };
 
-  test('D-11 gets E_TOOL_DEPTH after 8 calls inside each other, and the turn continues', async () => {
+  test('gets E_TOOL_DEPTH after 8 calls inside each other, and the turn continues', async () => {
     const depths: number[] = [];
     const runs: string[] = [];
     const agent = await scriptedAgent({
@@ -197,7 +197,7 @@ describe('a layer that calls its own tool without end', () => {
     expect(line?.message).toContain('extension "endless" called it');
   });
 
-  test('D-11 in a turn layer’s call, too', async () => {
+  test('in a turn layer’s call, too', async () => {
     const codes: unknown[] = [];
     const agent = await scriptedAgent({
       tools: [shop()],

@@ -112,7 +112,7 @@ async function runScenario(seed: number) {
   return { habits, calls, runs, last, refused, hasCrashed: mortal.isDead() };
 }
 
-test('F-13 edited arguments run, and nothing else does: the arguments that a person saw last, or none', async () => {
+test('edited arguments run, and nothing else does: the arguments that a person saw last, or none', async () => {
   const seen = { ran: 0, edited: 0, refused: 0, crashed: 0 };
   for (let seed = 1; seed <= samples(200); seed += 1) {
     const { habits, calls, runs, last, refused, hasCrashed } = await runScenario(seed);

@@ -13,11 +13,11 @@ test.each([
   ['x'.repeat(64), 'x'.repeat(64)],
   ['날씨', '__-fe655cf1'],
   ['x'.repeat(65), `${'x'.repeat(55)}-9537c5fd`],
-])('D-22 providers get the tool %s as %s', (name, providerName) => {
+])('providers get the tool %s as %s', (name, providerName) => {
   expect(toProviderName(name)).toBe(providerName);
 });
 
-test('D-22 providers accept every name that they get, and the name of a name is that name', () => {
+test('providers accept every name that they get, and the name of a name is that name', () => {
   fc.assert(
     fc.property(anyText(), (name) => {
       const providerName = toProviderName(name);

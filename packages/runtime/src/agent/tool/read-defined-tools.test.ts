@@ -27,7 +27,7 @@ function refusal(declaration: Partial<ToolDeclaration>): Promise<unknown> {
 const one = (tool: DefinedTool<object>) => ({ handlers: { roll: tool } });
 
 describe('tools of defineTool', () => {
-  test('F-15 are the same as declared ones', async () => {
+  test('are the same as declared ones', async () => {
     const parameters = {
       type: 'object',
       properties: { sides: { type: 'integer', minimum: 2, maximum: 100 } },
@@ -49,7 +49,7 @@ describe('tools of defineTool', () => {
     expect({ ...bare.get('dice__roll'), handler: 0 }).toEqual({ ...bareDeclared.get('dice__roll'), handler: 0 });
   });
 
-  test('F-15 are all exports made by defineTool, under their own name if they have one', async () => {
+  test('are all exports made by defineTool, under their own name if they have one', async () => {
     await Bun.write(
       join(root, 'dice.ts'),
       `import { defineTool } from ${JSON.stringify(join(import.meta.dir, '../../../../types/src/index.ts'))};
@@ -62,7 +62,7 @@ describe('tools of defineTool', () => {
     expect(names.toSorted()).toEqual(['dice__draw', 'dice__flip_coin', 'dice__roll']);
   });
 
-  test('F-15 are read once if a module also exports them as default, in either order', async () => {
+  test('are read once if a module also exports them as default, in either order', async () => {
     const roll = defineTool({ description: 'Rolls.', run: () => 4 });
     for (const handlers of [
       { default: roll, roll },
@@ -75,7 +75,7 @@ describe('tools of defineTool', () => {
     expect(registry.items().map(({ name }) => name)).toEqual(['dice__draw']);
   });
 
-  test('F-15 call the check of a schema as a method', async () => {
+  test('call the check of a schema as a method', async () => {
     const standard = {
       version: 1,
       vendor: 'classy',
@@ -93,7 +93,7 @@ describe('tools of defineTool', () => {
     expect(await registry.get('dice__roll')?.handler({} as ToolContext, {})).toEqual({ sides: 6 });
   });
 
-  test('F-15 run with the output of the schema', async () => {
+  test('run with the output of the schema', async () => {
     const parameters = z.object({ on: z.string().transform((day) => new Date(day)), count: z.int().default(2) });
     const seen: unknown[] = [];
     const registry = await load(
@@ -104,7 +104,7 @@ describe('tools of defineTool', () => {
     expect(seen).toEqual([{ on: new Date('2026-01-02'), count: 2 }]);
   });
 
-  test('F-15 refuse arguments with the error of declared tools, also in checks that only the schema has', async () => {
+  test('refuse arguments with the error of declared tools, also in checks that only the schema has', async () => {
     const even = z
       .int()
       .max(100)
@@ -143,7 +143,7 @@ describe('tools of defineTool', () => {
     );
   });
 
-  test('F-15 name the place of a problem, whichever form of the standard the library uses', async () => {
+  test('name the place of a problem, whichever form of the standard the library uses', async () => {
     const issues = [{ message: 'is odd', path: [{ key: 'dice' }, 0, { key: 'sides' }] }, { message: 'is late' }];
     const standard = { version: 1, vendor: 'other', jsonSchema: { input: () => ({}) }, validate: () => ({ issues }) };
     const parameters = { '~standard': standard } as const;
@@ -158,7 +158,7 @@ describe('tools of defineTool', () => {
     });
   });
 
-  test('F-15 may have a schema without a type, such as a union, and with fields that are undefined', async () => {
+  test('may have a schema without a type, such as a union, and with fields that are undefined', async () => {
     const union = z.union([z.object({ sides: z.int() }), z.object({ coin: z.literal(true) })]);
     const plain = { properties: { sides: { type: 'integer', description: undefined } } };
     for (const parameters of [union, plain]) {
@@ -168,7 +168,7 @@ describe('tools of defineTool', () => {
   });
 
   const tuple = z.object({ range: z.tuple([z.int(), z.int()]) });
-  test('F-15 take tuples, whose form differs between the drafts of JSON Schema', async () => {
+  test('take tuples, whose form differs between the drafts of JSON Schema', async () => {
     const agent = await scriptedAgent({
       script: [
         { when: 'roll', call: { tool: 'dice__roll', args: { range: [1, 6] } } },
@@ -202,7 +202,7 @@ describe('tools of defineTool', () => {
     ['has no form in JSON', z.object({ on: z.date() }), 'Date cannot be represented'],
     ['is of a library without JSON Schema', old, 'a schema of older without a JSON Schema'],
     ['throws', throwing, 'JSON'],
-  ])('F-15 are refused at the start, with file and tool, when the schema %s', async (_title, parameters, message) => {
+  ])('are refused at the start, with file and tool, when the schema %s', async (_title, parameters, message) => {
     // The cast imitates code that the type checker did not see.
     const tool = defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 });
     const refused = await refusal({ ...one(tool), entry: './tools/dice.ts' });
@@ -266,7 +266,7 @@ describe('tools of defineTool', () => {
     });
   });
 
-  test('F-15 keep their schema and never run with `instead`', async () => {
+  test('keep their schema and never run with `instead`', async () => {
     const tool = defineTool({ description: 'Rolls.', parameters: z.object({ sides: z.int() }), run: () => 'it ran' });
     const registry = await load({ ...one(tool), instead: () => 'nobody' });
     const found = registry.get('dice__roll');

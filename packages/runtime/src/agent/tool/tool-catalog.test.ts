@@ -95,7 +95,7 @@ describe("a step's catalog", () => {
     expect(agent.requests).toEqual([]);
   });
 
-  test('D-24 an item with an unknown field ends the turn with the field and the nearest known one', async () => {
+  test('an item with an unknown field ends the turn with the field and the nearest known one', async () => {
     const upstream = { name: 'a__b', description: 'A tool.', schema: { type: 'object' } };
     const agent = await scriptedAgent({
       extensions: [
@@ -115,7 +115,7 @@ describe("a step's catalog", () => {
 
   const named = (name: string): ToolCatalogItem => ({ name, description: 'A tool.' });
 
-  test('D-22 an item of any name with 1 to 128 characters is offered under that name', async () => {
+  test('an item of any name with 1 to 128 characters is offered under that name', async () => {
     const names = ['a', 'weather: get (°C)', '날씨', '시간', '7', 'x'.repeat(128)];
     const add = inEveryStep((ctx) => ctx.toolCatalog.push(...names.map(named)));
     const agent = await scriptedAgent({ extensions: [extension('adder', add)] });
@@ -136,7 +136,7 @@ describe("a step's catalog", () => {
       ['weather..get'],
       'Providers get the tools "weather__get" and "weather..get" under the same name, "weather__get"; Extension "adder" added "weather..get".',
     ],
-  ])('D-22 %s ends the turn with E_TOOL_NAME and the extension that added it', async (_title, names, message) => {
+  ])('%s ends the turn with E_TOOL_NAME and the extension that added it', async (_title, names, message) => {
     const read = inEveryStep((ctx) => void ctx.toolCatalog.length);
     const add = inEveryStep((ctx) => ctx.toolCatalog.unshift(...names.map(named)));
     const extensions = [extension('before', read), extension('adder', add), extension('after', read)];
@@ -164,7 +164,7 @@ describe("a step's catalog", () => {
           return ctx.next();
         }),
     ],
-  ])('D-22 the names in %s are checked, too', async (_title, register) => {
+  ])('the names in %s are checked, too', async (_title, register) => {
     const agent = await scriptedAgent({ extensions: [extension('adder', register)] });
     expect((await agent.say('hello')).result.error).toMatchObject({ code: 'E_TOOL_NAME', extension: 'adder' });
     expect(agent.requests).toEqual([]);

@@ -16,11 +16,11 @@ test.each([
   ['its server', { item, provider: { ...provider, config: { ...provider.config, url: 'https://c.d' } } }],
   ['the name of its server', { item, provider: { ...provider, extension: 'docs' } }],
   ['its code', { item, provider: { ...provider, digest: 'new' } }],
-])('F-13 a tool has another fingerprint if %s changes', (_, changed) => {
+])('a tool has another fingerprint if %s changes', (_, changed) => {
   expect(toolFingerprint(changed, noSecrets)).not.toBe(base);
 });
 
-test('F-13 a new token of a server, or another folder of the bundle, is the same tool; other code is not', () => {
+test('a new token of a server, or another folder of the bundle, is the same tool; other code is not', () => {
   const masked = (token: string) => {
     const config = { ...provider.config, token };
     return toolFingerprint({ item, provider: { ...provider, config } }, maskSecrets([token]));
@@ -32,7 +32,7 @@ test('F-13 a new token of a server, or another folder of the bundle, is the same
   expect(codeOf({ root: '/x/node_modules/@goondan/base', entry })).toEqual({ entry, package: '@goondan/base' });
 });
 
-test('F-13 a question has the fingerprint of the tool as it is registered now, with its server', async () => {
+test('a question has the fingerprint of the tool as it is registered now, with its server', async () => {
   const approver = fakeApprover(() => ({ decision: 'denied' }));
   const asking = extension('asking', ({ pipeline }) =>
     pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: 'May it?' }), ctx.next())),
@@ -55,7 +55,7 @@ test('F-13 a question has the fingerprint of the tool as it is registered now, w
   expect(await fingerprintWith('one', { url: 'x' })).not.toBe(first);
 });
 
-test('F-13 a declared tool has another fingerprint if its code or its config changes', async () => {
+test('a declared tool has another fingerprint if its code or its config changes', async () => {
   const fingerprintWith = async (digest: string, config = {}) => {
     const registry = new ToolRegistry();
     const exports = [{ name: 'write', description: 'Writes.' }];

@@ -31,7 +31,7 @@ describe('the tools of an agent', () => {
     ]);
   });
 
-  test('D-24 a registered tool with an unknown field is refused, with the nearest known field', () => {
+  test('a registered tool with an unknown field is refused, with the nearest known field', () => {
     const registry = new ToolRegistry();
     const upstream = { ...item('notes__add'), inputSchema: { type: 'object' } };
     expect(() => registry.register('notes', upstream, handler)).toThrow(
@@ -43,7 +43,7 @@ describe('the tools of an agent', () => {
     expect(registry.items()).toEqual([]);
   });
 
-  test('D-24 a tool whose name is mistyped or missing is refused with the field', () => {
+  test('a tool whose name is mistyped or missing is refused with the field', () => {
     const registry = new ToolRegistry();
     const { name: _, ...nameless } = item('notes__add');
     expect(() => registry.register('notes', { nam: 'notes__add', ...nameless }, handler)).toThrow(
@@ -141,7 +141,7 @@ describe('the tools of an agent', () => {
     expect(registry.get('notes__add')).toMatchObject(expected);
   });
 
-  test('T-07 a tool whose schema is too large is not offered, declared or registered; the other tools are', () => {
+  test('a tool whose schema is too large is not offered, declared or registered; the other tools are', () => {
     const refused: unknown[] = [];
     const registry = new ToolRegistry(({ code, message }, extension) => refused.push([code, message, extension]));
     const many = (count: number, schema: JsonSchema) =>

@@ -73,7 +73,7 @@ const first = async (kind: Seen['kind'], options?: ScriptedAgentOptions): Promis
 describe.each([
   ['C-02', 'turn'],
   ['C-03', 'step'],
-] as const)('%s D-25 ctx.runtime of a %s context', (_id, kind) => {
+] as const)('%s ctx.runtime of a %s context', (_id, kind) => {
   test(`${_id} has the agent, the model, the tools, the other agents, the connections and the inbound event`, async () => {
     expect(await first(kind)).toEqual({
       agent: { name: 'coder', instanceKey: 'room-1', description: 'Writes code.' },
@@ -93,7 +93,7 @@ describe.each([
     });
   });
 
-  test(`${_id} D-25 is frozen at every depth: a write throws a TypeError`, async () => {
+  test(`${_id} is frozen at every depth: a write throws a TypeError`, async () => {
     const parts = objectsIn(await first(kind));
     expect(parts.length).toBeGreaterThan(10);
     for (const part of parts) {
@@ -104,8 +104,8 @@ describe.each([
   });
 });
 
-describe('D-25 ctx.runtime', () => {
-  test('D-25 is made once for each turn, and shares with other turns what has not changed', async () => {
+describe('ctx.runtime', () => {
+  test('is made once for each turn, and shares with other turns what has not changed', async () => {
     const seen = await look({}, 2);
     const views = [...new Set(seen.map(({ runtime }) => runtime))];
     expect([seen.length, views.length]).toEqual([6, 2]);
@@ -114,7 +114,7 @@ describe('D-25 ctx.runtime', () => {
     expect(two?.inboundEvent.id).toBe('e2');
   });
 
-  test('D-25 shows a tool that an extension registers from the next turn on', async () => {
+  test('shows a tool that an extension registers from the next turn on', async () => {
     const seen = await look({}, 2, ({ tools, pipeline }) =>
       pipeline.register('turn', (ctx) => {
         tools.register({ name: 'late__tool', description: 'Came late.' }, () => null);
@@ -125,7 +125,7 @@ describe('D-25 ctx.runtime', () => {
     expect([...new Set(names)]).toEqual(['weather__get', 'weather__get,late__tool']);
   });
 
-  test('D-25 has neither the key nor the endpoint nor the options of the model, and not the secrets of the agent', async () => {
+  test('has neither the key nor the endpoint nor the options of the model, and not the secrets of the agent', async () => {
     const options = { script: [{ say: 'hi' }] };
     const spec = {
       provider: 'scripted',
@@ -144,7 +144,7 @@ describe('D-25 ctx.runtime', () => {
     expect(JSON.stringify(view)).not.toMatch(/key-12345678|inside\.test|who-knows-what|who-it-is/);
   });
 
-  test('D-25 has empty lists for an agent that runs alone', async () => {
+  test('has empty lists for an agent that runs alone', async () => {
     const seen: RuntimeView[] = [];
     const agent = await scriptedAgent({
       extensions: [

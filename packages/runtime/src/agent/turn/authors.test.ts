@@ -82,7 +82,7 @@ test('a reply and a result that a layer returned itself name its extension, and 
   ]);
 });
 
-test('F-13 a result names the person who changed the arguments of its call, and their door', async () => {
+test('a result names the person who changed the arguments of its call, and their door', async () => {
   const asking = extension('asking', ({ pipeline }) =>
     pipeline.register('toolCall', async (ctx) => {
       await ctx.approval.ask({ reason: 'It rolls.' });

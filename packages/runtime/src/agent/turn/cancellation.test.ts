@@ -47,7 +47,7 @@ async function expectEndAfter(clock: ManualClock, ms: number, turn: Promise<Test
 }
 
 describe('a cancelled turn', () => {
-  test('F-30 does not report a tool as failed that ended because of the abort signal', async () => {
+  test('does not report a tool as failed that ended because of the abort signal', async () => {
     const cancel = new AbortController();
     const tool = toolOf(({ signal }) => {
       queueMicrotask(() => cancel.abort());
@@ -78,7 +78,7 @@ describe('a cancelled turn', () => {
     expect(told).toMatchObject({ code: 'E_CANCELLED' });
   });
 
-  test('F-30 is logged as cancelled, at level info; a failed turn is logged as failed', async () => {
+  test('is logged as cancelled, at level info; a failed turn is logged as failed', async () => {
     const cancelled = await scriptedAgent({});
     await cancelled.say('hi', { signal: AbortSignal.abort() });
     const failed = await scriptedAgent({ script: [{ fail: { message: 'Overloaded.' } }] });

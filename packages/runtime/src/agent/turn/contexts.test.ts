@@ -80,13 +80,13 @@ function assigning(target: object, field: string, value: unknown): unknown {
   }
 }
 
-describe('D-17 a context shows the members of the contract and nothing else', () => {
+describe('a context shows the members of the contract and nothing else', () => {
   const more: Partial<Record<MiddlewareKind, readonly string[]>> = {
     toolCall: ['effects', 'approval', 'tools', 'callers'],
     model: ['modelReason'],
   };
 
-  test.each(kinds)('D-17 kind %s: in a copy, in JSON and in the console', async (kind) => {
+  test.each(kinds)('kind %s: in a copy, in JSON and in the console', async (kind) => {
     const looks: { copy: object; json: unknown; shown: string; printed: string }[] = [];
     await lookAt((each, ctx) => {
       if (each !== kind) return;
@@ -107,7 +107,7 @@ describe('D-17 a context shows the members of the contract and nothing else', ()
     }
   });
 
-  test('D-17 a copy has the values of the context, and its next() runs the chain', async () => {
+  test('a copy has the values of the context, and its next() runs the chain', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('copying', ({ pipeline }) =>
@@ -132,7 +132,7 @@ describe('D-17 a context shows the members of the contract and nothing else', ()
     expect({ ...ctx }).toMatchObject({ agentName: 'coder' });
   });
 
-  test('D-17 a field that a layer adds is shown, too', async () => {
+  test('a field that a layer adds is shown, too', async () => {
     const ctx = await firstContextOf('turn');
     expect({ ...Object.assign(ctx, { mine: 1 }) }).toMatchObject({ mine: 1, agentName: 'coder' });
   });

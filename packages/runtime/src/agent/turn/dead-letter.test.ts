@@ -50,14 +50,14 @@ describe('an event that crashes its agent repeatedly', () => {
   test.each([
     ['of the last try', [false, false, false], true],
     ['of an earlier one', [false, false, true], false],
-  ])('T-04 a failure of the store %s does not count as a crash', async (_title, crashes, isExcused) => {
+  ])('a failure of the store %s does not count as a crash', async (_title, crashes, isExcused) => {
     const store = memoryStore();
     for (const isCrashExcused of crashes) await crash(store, isCrashExcused);
     const agent = await scriptedAgent({ store });
     expect((await agent.say('hello', { isExcused })).text).toBe('You said: hello');
   });
 
-  test('D-04 X-12 keeps the states of the last record of its runs', async () => {
+  test('X-12 keeps the states of the last record of its runs', async () => {
     const store = memoryStore();
     const counting = extension('counting', ({ pipeline, state }) => {
       const count = async (what: string) => state.set({ ...Object(await state.get()), [what]: true });

@@ -36,7 +36,7 @@ describe('a turn that fails', () => {
     ['break the step', 'break the step | turn-event-1 before | turn-event-1 step | ok', 2],
     ['break after', 'break after | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after', 2],
     ['say it broke', 'say it broke | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after', 2],
-  ])('M-07 D-04 keeps its events and its state: %s', async (input, kept, counted) => {
+  ])('M-07 keeps its events and its state: %s', async (input, kept, counted) => {
     const bases: string[] = [];
     const looker = extension('looker', ({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
@@ -55,7 +55,7 @@ describe('a turn that fails', () => {
     expect(await agent.stateOf('breakable')).toBe(counted + 2);
   });
 
-  test('D-04 leaves its state to the turn after it', async () => {
+  test('leaves its state to the turn after it', async () => {
     const seen: JsonValue[] = [];
     const careful = extension('careful', async ({ pipeline, state }) => {
       await state.set('from register');

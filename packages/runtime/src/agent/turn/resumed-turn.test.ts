@@ -79,7 +79,7 @@ describe('a tool call that had started and not ended', () => {
   });
 
   test.each([{ idempotent: true }, { effects: 'none' }] as const)(
-    'T-12 is repeated under the same id when its tool is declared with %j',
+    'is repeated under the same id when its tool is declared with %j',
     async (declared) => {
       const { ran, options } = counter(declared);
       const all = await recordTurn(options);
@@ -94,7 +94,7 @@ describe('a tool call that had started and not ended', () => {
     },
   );
 
-  test.each(['local', 'external'] as const)('T-12 is not repeated when its tool has effects: %s', async (effects) => {
+  test.each(['local', 'external'] as const)('is not repeated when its tool has effects: %s', async (effects) => {
     const { ran, options } = counter({ effects });
     const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
     ran.length = 0;
@@ -142,7 +142,7 @@ describe('a tool call that had ended', () => {
 });
 
 describe('a retried step', () => {
-  test('D-13 has the events that survived it also after a crash, once, wherever the process was killed', async () => {
+  test('has the events that survived it also after a crash, once, wherever the process was killed', async () => {
     const options: ScriptedAgentOptions = {
       script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
       extensions: [
@@ -358,7 +358,7 @@ describe('the layers of a resumed turn', () => {
     expect(seen.map(String)).toEqual(['turn,one', 'model,one', 'tool,one', 'model,one']);
   });
 
-  test('M-07 D-04 keep the recorded events and the state they had when they fail', async () => {
+  test('M-07 keep the recorded events and the state they had when they fail', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
     const { agent, turn, texts } = await resume({ extensions: [teller([])] }, records, 'fail');
     expect(turn.result.finishReason).toBe('error');
@@ -366,7 +366,7 @@ describe('the layers of a resumed turn', () => {
     expect(await agent.stateOf('teller')).toBe('step');
   });
 
-  test('D-04 keep the recorded state, not the one they set again, when they fail before next()', async () => {
+  test('keep the recorded state, not the one they set again, when they fail before next()', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
     const failing = extension('failing', ({ pipeline }) => {
       pipeline.register('turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });

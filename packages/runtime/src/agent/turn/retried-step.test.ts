@@ -62,7 +62,7 @@ describe('a retried step', () => {
     ]);
   });
 
-  test('D-13 M-03 keeps the events that a layer emitted after the failure had reached it, and drops the others', async () => {
+  test('M-03 keeps the events that a layer emitted after the failure had reached it, and drops the others', async () => {
     const layer = (name: string) =>
       extension(name, ({ pipeline }) => {
         pipeline.register('step', async (ctx) => {
@@ -100,7 +100,7 @@ describe('a retried step', () => {
     expect(textsOf(await agent.messages())).toBe(`${shown} | Hi. | inner after 1 | outer after 1`);
   });
 
-  test('D-13 drops an event from after a failure that a layer recovered from: the retry has another reason', async () => {
+  test('drops an event from after a failure that a layer recovered from: the retry has another reason', async () => {
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
       extensions: [
@@ -128,7 +128,7 @@ describe('a retried step', () => {
     expect(textsOf(await agent.messages())).toBe('hello | Hi. | seen');
   });
 
-  test('D-13 keeps changes of older messages; an event that needs a dropped one is ignored', async () => {
+  test('keeps changes of older messages; an event that needs a dropped one is ignored', async () => {
     const note = (id: string, text: string, lifetime?: 'step') =>
       createSystemMessage(text, {}, { id, ...(lifetime && { lifetime }) });
     const agent = await scriptedAgent({

@@ -45,7 +45,7 @@ function layerOf({ trace }: TestedTurn, kind: MiddlewareKind): LayerRecord | und
   return undefined;
 }
 
-describe('F-03 a layer that throws', () => {
+describe('a layer that throws', () => {
   test.each(['turn', 'step', 'model'] as const)(
     'in a %s chain is named with its place in the turn, the log and the trace',
     async (kind) => {
@@ -189,7 +189,7 @@ describe('F-03 a layer that throws', () => {
   });
 });
 
-describe('F-03 a tool that throws', () => {
+describe('a tool that throws', () => {
   const declared = async (...lines: string[]) => {
     const entry = `tools/dice-${++files}.ts`;
     await Bun.write(join(root, entry), lines.join('\n'));
@@ -235,7 +235,7 @@ describe('F-03 a tool that throws', () => {
   });
 });
 
-describe('F-03 other code of an extension that throws', () => {
+describe('other code of an extension that throws', () => {
   test.each([
     ['an event handler', `  api.events.on('turn.started', () => { rulez(); });`],
     ['an event handler that is async', `  api.events.on('turn.started', async () => { await 1; rulez(); });`],

@@ -111,7 +111,7 @@ describe('a turn whose last reply was truncated', () => {
 });
 
 describe('a tool call in a truncated reply', () => {
-  test('F-02 does not run when it is the last part: the model gets an error result, no layer runs, and the turn continues', async () => {
+  test('does not run when it is the last part: the model gets an error result, no layer runs, and the turn continues', async () => {
     const { ran, tool } = counter();
     const asked: string[] = [];
     const guard = extension('guard', ({ pipeline }) => {

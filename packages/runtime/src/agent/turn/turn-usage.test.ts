@@ -62,7 +62,7 @@ const failing = (times: number) =>
   });
 
 describe('the usage of a turn', () => {
-  test('Y-03 F-08 is its own and that of the agents it called, also of those that these called', async () => {
+  test('Y-03 is its own and that of the agents it called, also of those that these called', async () => {
     const { a } = await startAgents({
       a: { targets: ['b', 'c'], usage: used(100, 10, 40, 20) },
       b: { targets: ['c'], usage: used(7, 2, 3) },
@@ -119,7 +119,7 @@ describe('the usage of a turn', () => {
     expect(turn?.usage).toEqual(used(3 * 10 + 300, 3 + 1));
   });
 
-  test('Y-03 F-08 counts a called agent that failed, and maxTokensPerTurn counts it, too', async () => {
+  test('Y-03 counts a called agent that failed, and maxTokensPerTurn counts it, too', async () => {
     const broken = extension('broken', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         await ctx.next();

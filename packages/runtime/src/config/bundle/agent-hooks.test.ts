@@ -45,7 +45,7 @@ const check = `{ id: check, point: toolCall.pre, tool: 'x__*', priority: 5, acti
 const checked = { id: 'check', point: 'toolCall.pre', tool: 'x__*', priority: 5, action: { command: ['true'] } };
 
 describe('Agent.spec.hooks', () => {
-  test('L-03 D-11 is the config of the extension `hooks`, inside all extensions', async () => {
+  test('L-03 is the config of the extension `hooks`, inside all extensions', async () => {
     using bundle = bundleWith(`  hooks: [${note}, ${check}]\n  extensions: [Extension/logging]`);
     expect(await planOf(bundle.folder)).toEqual([
       { name: 'logging', tier: 'agent', isBase: true, config: {} },
@@ -53,7 +53,7 @@ describe('Agent.spec.hooks', () => {
     ]);
   });
 
-  test('L-03 D-11 runs in an agent', async () => {
+  test('L-03 runs in an agent', async () => {
     const seen: unknown[] = [];
     using bundle = bundleWith(`  hooks: [${note}]`);
     const loaded = await loadBundle(bundle.folder, { environment: {} });
@@ -145,7 +145,7 @@ describe('Agent.spec.hooks', () => {
     ['no file', '{ point: turn.pre, action: { command: [./no.sh] } }', '.command[0] names "./no.sh"', 'chmod +x'],
     ['a text file', '{ point: turn.pre, action: { command: [./own.ts] } }', 'is not executable', 'onFailure'],
     ['a folder', '{ point: turn.pre, action: { command: [./] } }', 'is not a regular file', 'chmod'],
-  ])('D-11 %s is an error at its place before anything runs', async (_, hook, words, advice) => {
+  ])('%s is an error at its place before anything runs', async (_, hook, words, advice) => {
     using bundle = bundleWith(`  hooks:\n    - ${check}\n    - ${hook}`);
     const { errors } = await loadBundle(bundle.folder, { environment: {} });
     expect(errors).toMatchObject([{ code: 'E_EXT_CONFIG', line: 8, file: 'goondan.yaml', resource: 'Agent/a' }]);
@@ -157,7 +157,7 @@ describe('Agent.spec.hooks', () => {
     ]);
   });
 
-  test('D-11 paths into facts, files that can be run and programs of PATH are accepted', async () => {
+  test('paths into facts, files that can be run and programs of PATH are accepted', async () => {
     const hooks = [
       expr('turn.post', '{ expr: result.text }'),
       expr('step.llmCall', "{ expr: ' messages.0.content ' }"),
@@ -172,7 +172,7 @@ describe('Agent.spec.hooks', () => {
     expect([...errors, ...warnings]).toEqual([]);
   });
 
-  test('D-11 a missing file is a warning when the hook lets a failure continue, and so is an id that is used twice', async () => {
+  test('a missing file is a warning when the hook lets a failure continue, and so is an id that is used twice', async () => {
     const missing = '{ point: turn.pre, action: { command: [./no.sh], onFailure: continue } }';
     using bundle = bundleWith(`  hooks:\n    - ${missing}\n    - ${check}\n    - ${check}`);
     const { errors, warnings } = await loadBundle(bundle.folder, { environment: {} });
@@ -235,7 +235,7 @@ describe('Agent.spec.hooks', () => {
   });
 });
 
-test('D-11 the schema of Agent.spec.hooks has the points and fields of the extension', async () => {
+test('the schema of Agent.spec.hooks has the points and fields of the extension', async () => {
   const documents = (await Bun.file(join(base, 'extensions.yaml')).text()).split('\n---\n');
   const [extension] = documents.filter((text) => /^ {2}name: hooks$/m.test(text));
   const { spec } = parse(extension ?? '');

@@ -25,7 +25,7 @@ describe('all errors of all resources are listed in one run', () => {
       'policy: { maxStepsPerTurn: .inf }',
       '8 E_YAML_SYNTAX Infinity is not a value that a resource can have.',
     ],
-  ])('R-04 F-29 beside %s', async (_name, line, expected) => {
+  ])('R-04 beside %s', async (_name, line, expected) => {
     const spec = `description: Helps.
 modelConfig: { modelRef: Model/none, params: { temperature: warm } }
 prompt: { systemRef: ./none.md }
@@ -40,7 +40,7 @@ workdir: ./nowhere`;
     ]);
   });
 
-  test('F-29 beside a missing field', async () => {
+  test('beside a missing field', async () => {
     const tool = `${head('Tool', 't')}spec:\n  entry: ./none.ts\n  exports: [{ name: get }]\n  __proto__: 1\n`;
     expect(await listed(`${tool}---\n${agent('prompt: { systemRef: ./none.md }')}`)).toEqual([
       '5 E_TOOL_LOAD There is no file "./none.ts".',
@@ -51,7 +51,7 @@ workdir: ./nowhere`;
     ]);
   });
 
-  test('F-29 beside a mistyped kind, and the resource is declared', async () => {
+  test('beside a mistyped kind, and the resource is declared', async () => {
     const swarm = `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b] }\n`;
     const broken = agent('modelConfig: { modelRef: Model/none }\ntoolz: []', 'Agnet');
     expect(await listed(`${swarm}---\n${broken}`)).toEqual([
@@ -62,7 +62,7 @@ workdir: ./nowhere`;
     ]);
   });
 
-  test('F-29 beside an unknown kind or name; only the resource that it may be is not reported as missing', async () => {
+  test('beside an unknown kind or name; only the resource that it may be is not reported as missing', async () => {
     const swarm = `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b], extensions: [Extension/x] }\n`;
     const unknown = 'apiVersion: goondan.ai/v2\nkind: Workflow\nmetadata: { name: a, lable: x }\n';
     const nameless = 'apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: {}\nspec: { entry: ./none.ts }\n';

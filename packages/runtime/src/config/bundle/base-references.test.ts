@@ -28,7 +28,7 @@ const bundleWith = (parts: object, ...more: readonly object[]) =>
   temporaryBundle({ 'goondan.yaml': yaml(model, agent(parts), swarm, ...more), ...own });
 
 describe('a reference without a package', () => {
-  test('F-27 finds a tool, an extension and a connector of the base library, with `as` and a checked config', async () => {
+  test('finds a tool, an extension and a connector of the base library, with `as` and a checked config', async () => {
     const config = { transport: { type: 'stdio', command: ['server'] } };
     using bundle = bundleWith(
       { tools: ['Tool/bash'], extensions: [{ ref: 'Extension/mcp', as: 'files', config }] },
@@ -50,7 +50,7 @@ describe('a reference without a package', () => {
     expect((await load(wrong.folder)).errors).toMatchObject([{ code: 'E_EXT_CONFIG', resource: 'Agent/a' }]);
   });
 
-  test('F-27 finds the resource of the bundle first, even a broken one', async () => {
+  test('finds the resource of the bundle first, even a broken one', async () => {
     using bundle = bundleWith({ extensions: ['Extension/logging'] }, ownLogging);
     expect((await planOf(bundle.folder)).agents[0]?.extensions).toMatchObject([{ root: bundle.folder }]);
     expect((await load(bundle.folder)).scope.packages.size).toBe(0);
@@ -60,7 +60,7 @@ describe('a reference without a package', () => {
     expect(scope.packages.size).toBe(0);
   });
 
-  test('F-27 L-01 has the identity of the long form: a reload that only changes the form changes nothing', async () => {
+  test('L-01 has the identity of the long form: a reload that only changes the form changes nothing', async () => {
     using bundle = bundleWith({
       tools: ['Tool/bash', { ref: 'Tool/file-system', config: {} }],
       extensions: ['Extension/logging', { ref: 'Extension/mcp', as: 'files' }],
@@ -76,7 +76,7 @@ describe('a reference without a package', () => {
     expect(planReconcile(before, after)).toMatchObject({ changed: [], added: [], removed: [] });
   });
 
-  test('F-27 conflicts with the long form of the same resource', async () => {
+  test('conflicts with the long form of the same resource', async () => {
     using bundle = bundleWith({ tools: ['Tool/bash', long('Tool', 'bash')] });
     expect((await load(bundle.folder)).errors.map(({ code }) => code)).toEqual(['E_REF_TWICE']);
   });
@@ -85,7 +85,7 @@ describe('a reference without a package', () => {
     ['mpc', 'Did you mean `Extension/mcp` of @goondan/base? '],
     ['loging', 'Did you mean `Extension/logging`? '],
     ['something-else', ''],
-  ])('F-27 %s: the error names both sources and the nearest name', async (name, question) => {
+  ])('%s: the error names both sources and the nearest name', async (name, question) => {
     using bundle = bundleWith({ extensions: [`Extension/${name}`] }, ownLogging);
     const { errors } = await load(bundle.folder);
     expect(errors).toMatchObject([
@@ -100,14 +100,14 @@ describe('a reference without a package', () => {
     expect(errors[0]?.suggestion).toContain('Extension/mcp');
   });
 
-  test('F-27 Tool/agent: the nearest name may be the built-in Tool/agents', async () => {
+  test('Tool/agent: the nearest name may be the built-in Tool/agents', async () => {
     using bundle = bundleWith({ tools: ['Tool/agent'] });
     const [error] = (await load(bundle.folder)).errors;
     expect(error?.suggestion).toStartWith('Did you mean `Tool/agents` of @goondan/base? ');
     expect(error?.suggestion).toContain('@goondan/base has Tool/agents, Tool/');
   });
 
-  test('F-27 of a package means a resource of that package, and else one of the base library', async () => {
+  test('of a package means a resource of that package, and else one of the base library', async () => {
     const theirs = resource('Agent', 'a', {
       modelConfig: { modelRef: 'Model/m' },
       tools: ['Tool/bash'],
@@ -127,7 +127,7 @@ describe('a reference without a package', () => {
     expect(found?.extensions?.map(({ root }) => root)).toEqual([base, join(bundle.folder, folder)]);
   });
 
-  test('F-27 finds the base library that is installed beside the bundle', async () => {
+  test('finds the base library that is installed beside the bundle', async () => {
     const folder = 'node_modules/@goondan/base';
     const files = { [`${folder}/goondan.yaml`]: yaml(ownLogging), [`${folder}/own.ts`]: own['own.ts'] };
     using bundle = temporaryBundle({
@@ -138,7 +138,7 @@ describe('a reference without a package', () => {
     expect(agents[0]?.extensions).toMatchObject([{ root: join(bundle.folder, folder) }]);
   });
 
-  test('F-27 without a base library, only the missing resource is reported; a named package is reported, too', async () => {
+  test('without a base library, only the missing resource is reported; a named package is reported, too', async () => {
     const empty = { 'node_modules/@goondan/base/package.json': '{}' };
     const write = (extensions: readonly unknown[]) =>
       temporaryBundle({ 'goondan.yaml': yaml(model, agent({ extensions }), swarm), ...empty });
@@ -154,7 +154,7 @@ describe('a reference without a package', () => {
     ]);
   });
 
-  test('F-27 does not read the base library for the tools of the runtime, or for models', async () => {
+  test('does not read the base library for the tools of the runtime, or for models', async () => {
     using bundle = bundleWith({ tools: ['Tool/agents'] });
     expect((await load(bundle.folder)).scope.packages.size).toBe(0);
     using wrong = temporaryBundle({ 'goondan.yaml': yaml(agent({}), swarm) });
@@ -163,7 +163,7 @@ describe('a reference without a package', () => {
     expect(scope.packages.size).toBe(0);
   });
 
-  test('F-27 works in defineSwarm', async () => {
+  test('works in defineSwarm', async () => {
     using bundle = temporaryBundle({});
     const plan = await defineSwarm({
       folder: bundle.folder,

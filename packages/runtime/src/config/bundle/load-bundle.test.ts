@@ -276,7 +276,7 @@ describe('packages', () => {
     ]);
   });
 
-  test('T-07 a declared tool with a schema that is too large gets a warning at its place', async () => {
+  test('a declared tool with a schema that is too large gets a warning at its place', async () => {
     const many = (count: number, schema: object) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
     const parameters = {

@@ -92,13 +92,13 @@ const structure: Mistake[] = [
     message: 'metadata.name is missing; it must be a string.',
   },
   {
-    title: 'D-23 a name with two dots in a row',
+    title: 'a name with two dots in a row',
     yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸my..model }\nspec: { provider: anthropic, model: m }\n`,
     code: 'E_RESOURCE_NAME',
     message: '"my..model" is not a name for a resource.',
   },
   {
-    title: 'D-23 a name with a dot at the end',
+    title: 'a name with a dot at the end',
     yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸model. }\nspec: { provider: anthropic, model: m }\n`,
     code: 'E_RESOURCE_NAME',
     message: '"model." is not a name for a resource.',
@@ -155,7 +155,7 @@ const structure: Mistake[] = [
     message: 'Extension/a is declared already, at goondan.yaml:3.',
   },
   {
-    title: 'D-23 two names of a kind that differ in case only',
+    title: 'two names of a kind that differ in case only',
     yaml: documents(extension('logBook'), tool('LogBook')),
     files: { 'more.yaml': extension('‸LogBook') },
     code: 'E_RESOURCE_DUPLICATE',
@@ -163,7 +163,7 @@ const structure: Mistake[] = [
     suggestion: 'Give one of the two resources another name.',
   },
   {
-    title: 'D-23 two extensions of an agent whose names differ in case only',
+    title: 'two extensions of an agent whose names differ in case only',
     yaml: documents(
       extension('log'),
       agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log, ‸{ ref: Extension/log, as: Log }]'),
@@ -172,7 +172,7 @@ const structure: Mistake[] = [
     message: 'spec.extensions lists Extension/log and Extension/Log, whose names differ in capital letters only.',
   },
   {
-    title: 'D-23 an extension of the swarm and one of an agent whose names differ in case only',
+    title: 'an extension of the swarm and one of an agent whose names differ in case only',
     yaml: documents(
       model,
       extension('log'),
@@ -419,33 +419,33 @@ const agents: Mistake[] = [
     message: 'spec.extensions lists Extension/log twice.',
   },
   {
-    title: 'F-18 an unknown agent in mayAsk',
+    title: 'an unknown agent in mayAsk',
     yaml: documents(agent('critic'), agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [‸Agent/critik]')),
     code: 'E_REF_MISSING',
     message: 'There is no Agent/critik.',
     suggestion: 'Did you mean `Agent/critic`?',
   },
   {
-    title: 'F-18 a name in mayAsk that is not a reference',
+    title: 'a name in mayAsk that is not a reference',
     yaml: documents(agent('critic'), agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [‸critic]')),
     code: 'E_REF_INVALID',
     message: '"critic" is not a reference.',
     suggestion: 'Write `Kind/name`, for example `Agent/critic`.',
   },
   {
-    title: 'F-18 another kind in mayAsk',
+    title: 'another kind in mayAsk',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [‸Model/m]'),
     code: 'E_REF_KIND',
     message: 'This field needs an Agent, not a Model.',
   },
   {
-    title: 'F-18 an agent in mayAsk twice',
+    title: 'an agent in mayAsk twice',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [Agent/a, ‸Agent/a]'),
     code: 'E_REF_TWICE',
     message: 'spec.mayAsk lists Agent/a twice.',
   },
   {
-    title: 'F-18 an agent in mayAsk that is in another swarm only',
+    title: 'an agent in mayAsk that is in another swarm only',
     yaml: documents(
       agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [Agent/critic, ‸Agent/critics]'),
       agent('critic'),

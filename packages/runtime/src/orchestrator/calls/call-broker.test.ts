@@ -59,7 +59,7 @@ const ends = (actions: readonly CallAction[]) => actions.filter((action) => acti
 const errors = (actions: readonly CallAction[]) =>
   ends(actions).flatMap(({ outcome }) => (outcome.status === 'failed' ? [outcome.error] : []));
 
-describe('F-18 mayAsk', () => {
+describe('mayAsk', () => {
   const allowed: Readonly<Record<string, readonly string[]>> = { a: ['b', 'c'], b: [] };
   const limited = () =>
     new CallBroker(() => ({
@@ -69,32 +69,29 @@ describe('F-18 mayAsk', () => {
       timesOf,
     }));
 
-  test.each(['request', 'send'] as const)(
-    'F-18 refuses a %s to any other agent, and names the allowed ones',
-    (kind) => {
-      const refuse = (from: string, to: string) =>
-        errors(limited().call(at(from), rootEvent(), ask(at(to), { kind }), moment));
-      expect(refuse('a', 'd')).toEqual([
-        { code: 'E_AGENT_NOT_ALLOWED', message: 'Agent "a" may not ask agent "d". It may ask: b, c.' },
-      ]);
-      expect(refuse('b', 'a')).toEqual([
-        { code: 'E_AGENT_NOT_ALLOWED', message: 'Agent "b" may not ask agent "a". It may ask no agent.' },
-      ]);
-      // Another instance of the same agent is no exception.
-      const own = errors(limited().call(at('a'), rootEvent(), ask(at('a', 'other'), { kind }), moment));
-      expect(own).toMatchObject([{ code: 'E_AGENT_NOT_ALLOWED' }]);
-      expect(delivered(limited().call(at('a'), rootEvent(), ask(at('c'), { kind }), moment)).source.name).toBe('a');
-      expect(delivered(limited().call(at('e'), rootEvent(), ask(at('d'), { kind }), moment)).source.name).toBe('e');
-    },
-  );
+  test.each(['request', 'send'] as const)('refuses a %s to any other agent, and names the allowed ones', (kind) => {
+    const refuse = (from: string, to: string) =>
+      errors(limited().call(at(from), rootEvent(), ask(at(to), { kind }), moment));
+    expect(refuse('a', 'd')).toEqual([
+      { code: 'E_AGENT_NOT_ALLOWED', message: 'Agent "a" may not ask agent "d". It may ask: b, c.' },
+    ]);
+    expect(refuse('b', 'a')).toEqual([
+      { code: 'E_AGENT_NOT_ALLOWED', message: 'Agent "b" may not ask agent "a". It may ask no agent.' },
+    ]);
+    // Another instance of the same agent is no exception.
+    const own = errors(limited().call(at('a'), rootEvent(), ask(at('a', 'other'), { kind }), moment));
+    expect(own).toMatchObject([{ code: 'E_AGENT_NOT_ALLOWED' }]);
+    expect(delivered(limited().call(at('a'), rootEvent(), ask(at('c'), { kind }), moment)).source.name).toBe('a');
+    expect(delivered(limited().call(at('e'), rootEvent(), ask(at('d'), { kind }), moment)).source.name).toBe('e');
+  });
 
-  test('F-18 an unknown agent is still unknown, and the message shows only allowed agents', () => {
+  test('an unknown agent is still unknown, and the message shows only allowed agents', () => {
     expect(errors(limited().call(at('a'), rootEvent(), ask(at('nobody')), moment))).toMatchObject([
       { code: 'E_AGENT_UNKNOWN', message: 'There is no agent "nobody". Agents: b, c.' },
     ]);
   });
 
-  test('F-18 an agent that may ask nobody answers its caller', () => {
+  test('an agent that may ask nobody answers its caller', () => {
     const calls = limited();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(ends(calls.turnFinished(at('b'), event, answered('hello')))).toMatchObject([
@@ -102,7 +99,7 @@ describe('F-18 mayAsk', () => {
     ]);
   });
 
-  test('F-18 a forged source changes nothing: the channel identifies the caller', () => {
+  test('a forged source changes nothing: the channel identifies the caller', () => {
     const claims = { source: { kind: 'agent', name: 'e' } } as const;
     expect(errors(limited().call(at('b'), rootEvent(), ask(at('d'), { claims }), moment))).toMatchObject([
       { code: 'E_AGENT_NOT_ALLOWED' },
@@ -133,7 +130,7 @@ describe('a request', () => {
     expect(calls.openCalls).toBe(0);
   });
 
-  test('T-15 a committed answer ends the request only if it comes from the instance that was asked', () => {
+  test('a committed answer ends the request only if it comes from the instance that was asked', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b', 'k')), moment));
     for (const other of [at('c', 'k'), at('b'), at('a')]) {
@@ -263,7 +260,7 @@ describe('a request', () => {
 });
 
 describe('the deadline', () => {
-  test('F-01 A-03 covers the queue first, then the answer from the start of the turn, and the error names the field', () => {
+  test('A-03 covers the queue first, then the answer from the start of the turn, and the error names the field', () => {
     const calls = broker();
     const asked = ask(at('b'), { timeoutMs: 15_000, timeoutField: 'requestTimeoutMs' });
     const actions = calls.call(at('a'), rootEvent(), asked, moment);
@@ -290,7 +287,7 @@ describe('the deadline', () => {
       true,
       'did not answer within 20 ms of the start of its turn (timeoutMs of the request)',
     ],
-  ] as const)('F-01 A-03 the error of a request that ran out of %s names it', (_, own, hasBegun, problem) => {
+  ] as const)('A-03 the error of a request that ran out of %s names it', (_, own, hasBegun, problem) => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), own), moment));
     if (hasBegun) calls.turnStarted(at('b'), id, 600);
@@ -300,7 +297,7 @@ describe('the deadline', () => {
     expect(late).toContainEqual({ type: 'turn.cancel', at: at('b'), eventId: id, reason: problem });
   });
 
-  test('F-01 A-03 the start of the callee’s process does not count as queue time', () => {
+  test('A-03 the start of the callee’s process does not count as queue time', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(calls.processStarting(at('b'), true, 1_500)).toEqual([{ type: 'timer.clear', timer: id }]);
@@ -313,7 +310,7 @@ describe('the deadline', () => {
     ]);
   });
 
-  test('F-01 A-03 after a crash of the callee the request’s own time continues, the callee’s time starts again', () => {
+  test('A-03 after a crash of the callee the request’s own time continues, the callee’s time starts again', () => {
     const calls = broker();
     const own = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 900 }), moment));
     const patient = delivered(calls.call(at('c'), rootEvent(), ask(at('d'), { id: 'e2' }), moment));
@@ -330,7 +327,7 @@ describe('the deadline', () => {
     });
   });
 
-  test('F-01 A-03 the request’s own time continues while the callee’s next process starts', () => {
+  test('A-03 the request’s own time continues while the callee’s next process starts', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 900 }), moment));
     calls.turnStarted(at('b'), id, 1_000);
@@ -339,7 +336,7 @@ describe('the deadline', () => {
     expect(calls.processStarting(at('b'), false, 1_700)).toEqual([]);
   });
 
-  test('F-01 A-03 only the turn of its own event, at its own callee, starts the time of a request', () => {
+  test('A-03 only the turn of its own event, at its own callee, starts the time of a request', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
     expect(calls.turnStarted(at('b'), 'another', 600)).toEqual([]);

@@ -56,7 +56,7 @@ describe('one process of a round', () => {
     ['store', 'left', 'left'],
     ['absent', 'left', 'left'],
     ['stopped', 'left', 'left'],
-  ] as const)('D-06 in the phase %s %s; when it has ended: %s', (name, running, exited) => {
+  ] as const)('in the phase %s %s; when it has ended: %s', (name, running, exited) => {
     const outcomeOf = (hasExited: boolean) => {
       const decision = after(inPhase(name, hasExited));
       if (decision === undefined) return 'waits';
@@ -71,7 +71,7 @@ describe('one process of a round', () => {
     expect(after(ready, inPhase('draining', true))).toBe('ready');
   });
 
-  test('D-06 that ends by itself fails the change with the error and place that it has reported', () => {
+  test('that ends by itself fails the change with the error and place that it has reported', () => {
     const place = { file: 'guard.ts', line: 3, column: 1 };
     const reason = { message: 'Uncaught error: no.', place };
     const crashed: RoundInput = { type: 'crashed', key: 'a', process: 1, reason };
@@ -90,7 +90,7 @@ describe('one process of a round', () => {
     expect(after({ type: 'phase', key: 'a', process: 1, phase: early, hasExited: true })).toBe('ready');
   });
 
-  test('D-06 that was asked to end neither fails the change nor becomes ready for it', () => {
+  test('that was asked to end neither fails the change nor becomes ready for it', () => {
     const left = inPhase('draining', false);
     expect(after(left, { type: 'failed', key: 'a', process: 1, error })).toBe('ready');
     const { asked } = [left, ready].reduce(stepRound, openRound([['a', 1]]));
@@ -124,7 +124,7 @@ const inputs: fc.Arbitrary<RoundInput> = fc.oneof(
   fc.record({ type: fc.constant('late' as const), timeoutMs: fc.constant(5) }),
 );
 
-test('D-06 a change is ready only when each asked process is ready or was asked to end, and fails with the first failure', () => {
+test('a change is ready only when each asked process is ready or was asked to end, and fails with the first failure', () => {
   fc.assert(
     fc.property(fc.array(inputs, { maxLength: 30 }), (all) => {
       let round = openRound(keys.map((key) => [key, 1]));

@@ -66,7 +66,7 @@ function open(...keys: string[]) {
 }
 
 describe('the changes of processes', () => {
-  test('D-06 the time limit of one change does not end the next one', async () => {
+  test('the time limit of one change does not end the next one', async () => {
     const { prepare, ready, clock } = open('one');
     const first = prepare();
     ready('one', 1);
@@ -78,7 +78,7 @@ describe('the changes of processes', () => {
     (await second).swap();
   });
 
-  test('D-06 a process that was asked to end meanwhile drops the change that the others swap', async () => {
+  test('a process that was asked to end meanwhile drops the change that the others swap', async () => {
     const { prepare, ready, told, members } = open('one', 'two');
     const change = prepare();
     const [one] = members;

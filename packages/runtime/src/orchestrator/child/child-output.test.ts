@@ -19,7 +19,7 @@ async function print(text: string, mask = maskSecrets([secret])): Promise<string
 }
 
 describe('a printed line that is cut', () => {
-  test('T-14 does not end with a part of a secret', async () => {
+  test('does not end with a part of a secret', async () => {
     for (let shown = 1; shown < secret.length; shown++) {
       const start = 'x'.repeat(outputLimits.longestLine - shown);
       const [line] = await print(`${start}${secret}yy\n`);

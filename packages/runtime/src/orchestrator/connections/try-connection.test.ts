@@ -35,7 +35,7 @@ function start() {
   return { child, clock, told, end };
 }
 
-test('D-06 a connector loaded on trial is ended, and leaves nothing', async () => {
+test('a connector loaded on trial is ended, and leaves nothing', async () => {
   const { child, clock, told, end } = start();
   await clock.advance(0);
   expect(told).toMatchObject([{ type: 'start', plan: { connection: 'mail', isTrial: true } }]);
@@ -46,7 +46,7 @@ test('D-06 a connector loaded on trial is ended, and leaves nothing', async () =
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('D-06 a connector that is not loaded in time is ended, and leaves nothing', async () => {
+test('a connector that is not loaded in time is ended, and leaves nothing', async () => {
   const { child, clock, end } = start();
   await clock.advance(900);
   expect(await end).toMatchObject({ code: 'E_PROCESS_START', message: expect.stringContaining('within 900 ms') });

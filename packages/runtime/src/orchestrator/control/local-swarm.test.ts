@@ -156,7 +156,7 @@ function abortOf(signal: AbortSignal): Promise<string> {
 }
 
 describe('a cancel', () => {
-  test('F-23 by the id of an event never ends the turn of another event', async () => {
+  test('by the id of an event never ends the turn of another event', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
     const asked = ['mail', 'turn-mail'].map((id) => control.ask({ id }));
     await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
@@ -386,7 +386,7 @@ describe('a restart', () => {
   });
 });
 
-test('F-13 a reset that is refused leaves what is always allowed', async () => {
+test('a reset that is refused leaves what is always allowed', async () => {
   const { deps, journal, store, swarm } = await open(echo);
   const at = { agentName: 'a', instanceKey: 'default' };
   await journal.recover(at);
@@ -407,7 +407,7 @@ describe('a restart of an instance that does not start', () => {
   test.each([
     ['restart', {}],
     ['restart --fresh', { fresh: true }],
-  ])('F-12 %s tries it again, and its input is handled', async (_, choice) => {
+  ])('%s tries it again, and its input is handled', async (_, choice) => {
     const { control, agents } = await open(echo);
     agents.onStart = (child) => {
       const error = { code: 'E_EXT_INIT', message: 'register failed' } as const;

@@ -312,7 +312,7 @@ describe('a rejection by the control socket', () => {
     },
   );
 
-  test('F-23 409 for an id that several turns have', async () => {
+  test('409 for an id that several turns have', async () => {
     const [status, code] = await refusedBySwarm(new GoondanError('E_TRACE_AMBIGUOUS', 'No.'));
     expect([status, code]).toEqual([409, 'E_TRACE_AMBIGUOUS']);
   });

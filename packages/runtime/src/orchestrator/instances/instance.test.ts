@@ -37,7 +37,7 @@ async function openBroken() {
   return { ...opened, fail, tried, said: () => lines.filter(({ message }) => message === line.message).length };
 }
 
-test('T-05 an instance that does not start logs the reason once, and again after a forgive', async () => {
+test('an instance that does not start logs the reason once, and again after a forgive', async () => {
   const { swarm, tried, said } = await openBroken();
   await swarm.accept(at, fakeEvent('one'), false);
   await tried();
@@ -49,7 +49,7 @@ test('T-05 an instance that does not start logs the reason once, and again after
   expect(said()).toBe(2);
 });
 
-test('T-05 an instance does not start as soon as its callers know it, even if its process has not exited yet', async () => {
+test('an instance does not start as soon as its callers know it, even if its process has not exited yet', async () => {
   const { swarm, tried } = await openBroken();
   const seen: unknown[] = [];
   swarm.listen({ requestsFailed: (address) => void seen.push(swarm.instances.find(address)?.status) });
@@ -58,7 +58,7 @@ test('T-05 an instance does not start as soon as its callers know it, even if it
   expect(seen).toEqual(['does not start']);
 });
 
-test('T-05 an instance that has answered meanwhile logs again why it does not start', async () => {
+test('an instance that has answered meanwhile logs again why it does not start', async () => {
   const { swarm, agents, tried, said, fail, send } = await openBroken();
   await swarm.accept(at, fakeEvent('one'), false);
   await tried();
@@ -72,7 +72,7 @@ test('T-05 an instance that has answered meanwhile logs again why it does not st
   expect(said()).toBe(2);
 });
 
-test('F-10 the statuses of its servers are known as long as an instance has its process', async () => {
+test('the statuses of its servers are known as long as an instance has its process', async () => {
   const opened = await openFakeSwarm(async () => 'hello');
   cleanups.push(() => removeFakeSwarm(opened));
   cleanups.push(() => opened.close());
@@ -115,7 +115,7 @@ test('an event that cannot be handed ahead ends neither the process nor the turn
 test.each([
   ['once: the turn is tried again', 1, undefined],
   ['each time: the event becomes a dead letter', Number.POSITIVE_INFINITY, 'E_DEAD_LETTER'],
-])('T-05 a process that sends a frame nobody can read %s', async (_, times, code) => {
+])('a process that sends a frame nobody can read %s', async (_, times, code) => {
   let turns = 0;
   const opened = await openFakeSwarm(async ({ child, deadLetter }) => {
     if (deadLetter) throw new GoondanError('E_DEAD_LETTER', 'set aside');

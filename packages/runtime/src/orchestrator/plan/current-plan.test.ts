@@ -4,7 +4,7 @@ import { callRulesOf, cardsFor, CurrentPlan } from './current-plan.ts';
 
 const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
 
-test('F-01 a request waits by the policy of its callee, not by that of another agent', () => {
+test('a request waits by the policy of its callee, not by that of another agent', () => {
   const { value } = new CurrentPlan({
     name: 'test',
     agents: [
@@ -20,7 +20,7 @@ test('F-01 a request waits by the policy of its callee, not by that of another a
   expect(timesOf('busy')).toEqual({ turnTimeoutMs: 900_000, queueTimeoutMs: 5_000 });
 });
 
-test('F-18 without mayAsk an agent may call all agents, with a list those of the list, and with an empty list none', () => {
+test('without mayAsk an agent may call all agents, with a list those of the list, and with an empty list none', () => {
   const plan = {
     name: 'test',
     agents: [

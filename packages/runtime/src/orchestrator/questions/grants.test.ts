@@ -63,7 +63,7 @@ const settle = async () => {
 const memory = () => memoryQuestions(new MemorySwarm());
 
 describe('an answer for always', () => {
-  test('F-13 answers later questions about the tool in its conversation, also after a restart, and says so in the log', async () => {
+  test('answers later questions about the tool in its conversation, also after a restart, and says so in the log', async () => {
     const store = memory();
     const { ask, allow, questions, reports } = await node(store);
     const id = await allow('tool');
@@ -82,7 +82,7 @@ describe('an answer for always', () => {
     expect(again.questions.grants.list()).toMatchObject([{ id, always: 'tool', by: 'ann', toolName: 'files__write' }]);
   });
 
-  test('F-13 also answers a question that is being stored when it is given', async () => {
+  test('also answers a question that is being stored when it is given', async () => {
     const store = memory();
     const stored = Promise.withResolvers<void>();
     let isSlow = false;
@@ -115,14 +115,14 @@ describe('an answer for always', () => {
     ['a tool that has changed', { fingerprint: 'f2' }, at],
     ['a tool without a fingerprint', { fingerprint: undefined as never }, at],
     ['a changeset', { kind: 'change' }, at],
-  ])('F-13 never leaks: %s asks again', async (_, more, whose) => {
+  ])('never leaks: %s asks again', async (_, more, whose) => {
     const { ask, allow } = await node(memory());
     await allow('tool');
     expect(await ask(more, whose, 'e2')).toBeUndefined();
     expect(await ask({}, at, 'e2')).toBeDefined();
   });
 
-  test('F-13 N-04 of a client of a connection counts for its own turns only, and that of anybody else for all', async () => {
+  test('N-04 of a client of a connection counts for its own turns only, and that of anybody else for all', async () => {
     const { questions, said } = await node(memory());
     const from = (client: string, name = 'door') =>
       fakeEvent('go', { source: { kind: 'connector', name }, auth: { client } });
@@ -145,14 +145,14 @@ describe('an answer for always', () => {
     expect([await ask(from('ann')), await ask(from('bob', 'other')), await ask()]).toEqual([true, true, true]);
   });
 
-  test('F-13 about a tool without a fingerprint answers nothing: nobody knows whether it is the same tool', async () => {
+  test('about a tool without a fingerprint answers nothing: nobody knows whether it is the same tool', async () => {
     const { ask, allow } = await node(memory());
     const unknown = { fingerprint: undefined as never };
     await allow('tool', unknown);
     expect(await ask(unknown, at, 'e2')).toBeUndefined();
   });
 
-  test('F-13 stays if it cannot be removed from disk, and can be revoked again', async () => {
+  test('stays if it cannot be removed from disk, and can be revoked again', async () => {
     const disk = memory();
     let isGone = false;
     const remove = (id: string) => (isGone ? Promise.reject(new Error('the disk is gone')) : disk.remove(id));
@@ -168,7 +168,7 @@ describe('an answer for always', () => {
     expect(questions.grants.list()).toEqual([]);
   });
 
-  test('F-13 stays if its turn asks something else at its place after a crash', async () => {
+  test('stays if its turn asks something else at its place after a crash', async () => {
     const { ask, allow, questions } = await node(memory());
     const id = await allow('arguments', { key: 'place' });
     questions.processGone(at);
@@ -176,7 +176,7 @@ describe('an answer for always', () => {
     expect(questions.grants.list()).toMatchObject([{ id }]);
   });
 
-  test('F-13 for arguments is valid for exactly these, or for those that the person edited', async () => {
+  test('for arguments is valid for exactly these, or for those that the person edited', async () => {
     const { ask, allow, questions } = await node(memory());
     const id = await allow('arguments');
     expect(await ask({ args: { path: '/b' } }, at, 'e2')).toBeUndefined();
@@ -187,7 +187,7 @@ describe('an answer for always', () => {
     expect(questions.grants.list().map(({ args }) => args)).toEqual([{ path: '/a' }, { path: '/mine' }]);
   });
 
-  test('F-13 can be revoked, once, and ends with its conversation', async () => {
+  test('can be revoked, once, and ends with its conversation', async () => {
     const store = memory();
     const { ask, allow, questions, reports } = await node(store);
     const id = await allow('tool');
@@ -217,7 +217,7 @@ describe('an answer for always', () => {
     expect([questions.grants.list(), (await store.list()).filter(({ answer }) => answer)]).toEqual([[], []]);
   });
 
-  test(`F-13 is one of at most ${MOST_GRANTS} of a conversation, which count as no open questions`, async () => {
+  test(`is one of at most ${MOST_GRANTS} of a conversation, which count as no open questions`, async () => {
     const { allow, questions, ask } = await node(memory());
     for (let number = 0; number < MOST_GRANTS; number += 1) await allow('arguments', { args: { number } });
     await ask({ args: { more: true } }, at, 'e2');
@@ -228,7 +228,7 @@ describe('an answer for always', () => {
     await questions.answer(reply);
   });
 
-  test('F-13 S-03 given at one node is used at another, and revoked at one it is used at none, even before they heard of it', async () => {
+  test('S-03 given at one node is used at another, and revoked at one it is used at none, even before they heard of it', async () => {
     const store = memory();
     let owner = 'b';
     const a = await node(store, () => owner === 'a');
@@ -258,7 +258,7 @@ describe('an answer for always', () => {
     expect([a, b, deaf].map(({ questions }) => questions.grants.list())).toEqual([[], [], []]);
   });
 
-  test('F-13 also answers the questions that are open when it is given, if it allows them, and no others', async () => {
+  test('also answers the questions that are open when it is given, if it allows them, and no others', async () => {
     const store = memory();
     const { ask, questions, said, reports } = await node(store);
     await ask();
@@ -281,7 +281,7 @@ describe('an answer for always', () => {
     expect((await store.list()).map((each) => each.id)).not.toContain(answer.id);
   });
 
-  test('F-13 ends with its conversation, also if the disk failed before, or only another node has heard of it', async () => {
+  test('ends with its conversation, also if the disk failed before, or only another node has heard of it', async () => {
     const store = memory();
     let isBroken = true;
     const remove = (id: string) => (isBroken ? Promise.reject(new Error('The disk is full.')) : store.remove(id));

@@ -434,7 +434,7 @@ describe('an expiring request', () => {
   test.each([
     ['the wall clock moved two days on, as after sleep', { wall: 48 * HOUR, growing: 0 }],
     ['the wall clock was set back and the time is over', { wall: -48 * HOUR, growing: 25 * HOUR }],
-  ])('T-09 is not shown and cannot be approved before its timer fires: %s', async (_how, moved) => {
+  ])('is not shown and cannot be approved before its timer fires: %s', async (_how, moved) => {
     for (const look of ['decide', 'pending'] as const) {
       const clock = manualClock();
       let shift = { wall: 0, growing: 0 };
@@ -454,7 +454,7 @@ describe('an expiring request', () => {
     }
   });
 
-  test('T-09 expires at once when its time ran out during an answer that failed on disk', async () => {
+  test('expires at once when its time ran out during an answer that failed on disk', async () => {
     const { questions, ask, disk, clock, endOf } = open();
     await ask('c1');
     const id = questions.pending()[0]?.id ?? '';
@@ -588,7 +588,7 @@ describe('an answer', () => {
     expect(forbidden).toMatchObject({ code: 'E_QUESTION_FORBIDDEN' });
   });
 
-  test('F-13 with edited arguments reaches its turn with the arguments that the person saw', async () => {
+  test('with edited arguments reaches its turn with the arguments that the person saw', async () => {
     const { questions, ask, endOf } = open();
     await ask('c1', { args: { token: 'hunter2-hunter2' } });
     const args = { token: '***', more: 1 };

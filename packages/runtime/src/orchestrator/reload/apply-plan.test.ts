@@ -245,7 +245,7 @@ describe('a new plan', () => {
     expect(changed).toEqual([{ type: 'agents.changed', agents, connections: [] }]);
   });
 
-  test('F-18 a running process is told at once about another mayAsk, and keeps running', async () => {
+  test('a running process is told at once about another mayAsk, and keeps running', async () => {
     const opened = await open();
     await opened.send('a', 'hello');
     const told: unknown[] = [];
@@ -257,7 +257,7 @@ describe('a new plan', () => {
     expect(startsOf(opened, 'a')).toHaveLength(1);
   });
 
-  test('D-25 every process gets the connections that lead to its agent when they have changed', async () => {
+  test('every process gets the connections that lead to its agent when they have changed', async () => {
     const opened = await open();
     const told: unknown[] = [];
     await opened.send('a', 'hello');
@@ -322,7 +322,7 @@ describe('a reload', () => {
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
   });
 
-  test('D-06 L-05 with parts that do not start changes nothing, and resolves after they were tried', async () => {
+  test('L-05 with parts that do not start changes nothing, and resolves after they were tried', async () => {
     const opened = await open();
     await opened.send('b', 'hello');
     const before = opened.currentPlan.value;
@@ -346,7 +346,7 @@ describe('a reload', () => {
     expect(opened.currentPlan.value).toBe(before);
   });
 
-  test('D-07 is an event with code and reason when it is rejected or fails, also for watchers', async () => {
+  test('is an event with code and reason when it is rejected or fails, also for watchers', async () => {
     const opened = await open();
     const trials: Trials = { ...opened.parts.trials, agent: async () => Promise.reject(new Error('no')) };
     const notices: SwarmNotice[] = [];
@@ -371,7 +371,7 @@ describe('a reload', () => {
     ]);
   });
 
-  test('D-06 changes nothing when the swarm ends with the last trial, even a successful one', async () => {
+  test('changes nothing when the swarm ends with the last trial, even a successful one', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;
     let end = (): unknown => undefined;

@@ -89,7 +89,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a change in place', () => {
-  test('L-01 D-01 reaches every process of the agent, replaces none, and sleeping conversations start with it', async () => {
+  test('L-01 reaches every process of the agent, replaces none, and sleeping conversations start with it', async () => {
     const opened = await open();
     for (const instanceKey of ['one', 'two']) await opened.send('a', 'hello', { instanceKey });
     await opened.send('b', 'hello');
@@ -109,7 +109,7 @@ describe('a change in place', () => {
     expect(opened.promptsOf('b')).toHaveLength(1);
   });
 
-  test('D-06 is tried with all parts of an agent that has no process to check them together', async () => {
+  test('is tried with all parts of an agent that has no process to check them together', async () => {
     const opened = await open();
     await opened.send('b', 'hello');
     await opened.reload(opened.withTools('kept'));
@@ -118,7 +118,7 @@ describe('a change in place', () => {
     expect(opened.tried.filter((each) => /^[ab] /.test(each))).toEqual(['a kept new', 'b new']);
   });
 
-  test('D-06 so it is when the agent has a conversation whose process does not start', async () => {
+  test('so it is when the agent has a conversation whose process does not start', async () => {
     const opened = await open();
     const error = { code: 'E_EXT_INIT', message: 'no' } as const;
     opened.agents.onStart = (child) => void child.channel.send({ type: 'start.failed', error });
@@ -184,7 +184,7 @@ describe('a change in place', () => {
     ]);
   });
 
-  test('D-06 takes effect nowhere when one process fails: all others drop it, and the error has the place', async () => {
+  test('takes effect nowhere when one process fails: all others drop it, and the error has the place', async () => {
     const opened = await open();
     for (const instanceKey of ['one', 'two', 'three']) await opened.send('a', 'hello', { instanceKey });
     opened.hold();
@@ -213,7 +213,7 @@ describe('a change in place', () => {
     expect(opened.promptsOf('a')).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test('D-06 fails when a process is not ready in time, and ignores its late answer', async () => {
+  test('fails when a process is not ready in time, and ignores its late answer', async () => {
     const opened = await open(undefined, { policy: { startTimeoutMs: 60 } });
     await opened.send('a', 'hello');
     opened.hold();
@@ -230,7 +230,7 @@ describe('a change in place', () => {
     expect(opened.told()).toEqual(['a/default change.drop', 'a/default change.drop']);
   });
 
-  test('D-06 fails when a process cannot be asked: the others drop it, and sleeping conversations start again', async () => {
+  test('fails when a process cannot be asked: the others drop it, and sleeping conversations start again', async () => {
     const keepers = {
       attach: ({ instanceKey }: AgentAddress, agent: DeclaredAgent) => {
         if (instanceKey === 'two' && agent.systemPrompt === 'new') throw new Error('no room for a socket');
@@ -251,7 +251,7 @@ describe('a change in place', () => {
     expect(opened.promptsOf('a')).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test('D-06 fails when a process ends by itself', async () => {
+  test('fails when a process ends by itself', async () => {
     const opened = await open();
     for (const instanceKey of ['one', 'two']) await opened.send('a', 'hello', { instanceKey });
     opened.hold();

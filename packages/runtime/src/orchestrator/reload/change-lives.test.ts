@@ -31,7 +31,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test('L-01 D-06 in random lives, every process runs the plan in force when all changes are decided', async () => {
+test('L-01 in random lives, every process runs the plan in force when all changes are decided', async () => {
   const seen = { accepted: 0, refused: 0, swaps: 0, drops: 0 };
   for (let seed = 1; seed <= samples(25); seed += 1) await live(seed, seen);
   // The lives contain what they are about.

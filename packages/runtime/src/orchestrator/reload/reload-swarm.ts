@@ -82,7 +82,7 @@ export function swarmReloader(deps: ReloaderDeps, read: (() => Promise<SwarmPlan
     /**
      * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
      * `E_RELOAD_SWARM` when the plan has another swarm name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part
-     * does not start or a process cannot take the change, and those of `read`. After an error nothing has changed, and the log has the reason (L-05, D-07).
+     * does not start or a process cannot take the change, and those of `read`. After an error nothing has changed, and the log has the reason.
      */
     reload: (): Promise<ReloadResult> => onRoad((road) => reloadOnce(deps, read, road)),
     /** Aborts a running reload when the swarm ends. Resolves when no trial process is left. */

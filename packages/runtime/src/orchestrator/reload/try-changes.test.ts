@@ -42,7 +42,7 @@ const run = (
   );
 
 describe('the changes of a reload', () => {
-  test('D-06 are tried: agents and connections, changed and new, and nothing else', async () => {
+  test('are tried: agents and connections, changed and new, and nothing else', async () => {
     const tried: string[] = [];
     const trials: Trials = {
       agent: async ({ agentName, policy }) => {
@@ -73,7 +73,7 @@ describe('the changes of a reload', () => {
     expect({ most, running, tried }).toEqual({ most: 1, running: 0, tried: 5 });
   });
 
-  test('D-06 fail with the first part that does not start, and no more begin', async () => {
+  test('fail with the first part that does not start, and no more begin', async () => {
     const tried: string[] = [];
     const trials: Partial<Trials> = {
       agent: async ({ agentName }) => {

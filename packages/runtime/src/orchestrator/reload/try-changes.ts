@@ -1,5 +1,5 @@
 /**
- * Starts the changed parts of a reload on trial, beside the running parts, before anything is replaced (D-06).
+ * Starts the changed parts of a reload on trial, beside the running parts, before anything is replaced.
  *
  * Invariants:
  * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment. A part whose

@@ -84,7 +84,7 @@ const outcomeOf = async (asked: ReturnType<FakeTurn['call']>) => {
 const textOf = ({ result }: TurnEnd) => messageText(result.responseMessage);
 
 describe('a request between agents', () => {
-  test('F-01 a planner gets both answers of agents that start for 20 s and think for 40 s, with default settings', async () => {
+  test('a planner gets both answers of agents that start for 20 s and think for 40 s, with default settings', async () => {
     const { send, pass, reach } = await openSwarm(
       async ({ at, call }, wait) => {
         if (at.agentName === 'a') {
@@ -104,7 +104,7 @@ describe('a request between agents', () => {
     expect(textOf(await end)).toBe('b has reviewed it and c has reviewed it');
   });
 
-  test('F-01 A-03 with its own timeout has it from the start of the turn: 14 s fit into 15, 16 do not', async () => {
+  test('A-03 with its own timeout has it from the start of the turn: 14 s fit into 15, 16 do not', async () => {
     const turns = { b: 14_000, c: 16_000 };
     const { send, pass, reach } = await openSwarm(
       async ({ at, call, event: { input } }, wait) => {
@@ -132,7 +132,7 @@ describe('a request between agents', () => {
     );
   });
 
-  test('F-01 A-03 gets an error when queueTimeoutMs runs out, and its event is never run, not even after a restart', async () => {
+  test('A-03 gets an error when queueTimeoutMs runs out, and its event is never run, not even after a restart', async () => {
     const answer = async ({ at, call, event }: FakeTurn) => {
       if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { input: 'queued' }));
       if (event.input === 'busy') await new Promise(() => undefined);
@@ -186,7 +186,7 @@ describe('a request between agents', () => {
     expect(ends).toEqual(['ran busy', 'cancelled queued']);
   });
 
-  test('F-01 A-03 starts its time again after a restart of the orchestrator, although the callee is ahead of the caller', async () => {
+  test('A-03 starts its time again after a restart of the orchestrator, although the callee is ahead of the caller', async () => {
     const first = await openSwarm(async ({ at, call }) => {
       if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { id: 'same', timeoutMs: 900 }));
       return new Promise(() => undefined);

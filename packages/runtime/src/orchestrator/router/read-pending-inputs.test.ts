@@ -41,7 +41,7 @@ test('another cancelled event of the caller is not the asking turn', () => {
   expect(reasons(inputs)).toEqual({ a: undefined, b: undefined });
 });
 
-test('T-01 an inbox that cannot be read is returned with its problem, and the others with their events', async () => {
+test('an inbox that cannot be read is returned with its problem, and the others with their events', async () => {
   const { entries } = input('b', []);
   const inputs = await readPendingInputs({
     instances: async () => [at('a'), at('b')],

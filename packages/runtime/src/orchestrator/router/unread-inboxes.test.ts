@@ -36,7 +36,7 @@ function open(code: ErrorCode) {
   return opened;
 }
 
-test('T-01 an inbox that failed with a disk error is read again automatically until its input is there', async () => {
+test('an inbox that failed with a disk error is read again automatically until its input is there', async () => {
   const { clock, disk, posted, unread } = open('E_STORE_READ');
   await clock.advance(READ_AGAIN_MS * 3);
   expect({ reads: disk.reads, timers: clock.pending }).toEqual({ reads: 3, timers: 1 });
@@ -46,7 +46,7 @@ test('T-01 an inbox that failed with a disk error is read again automatically un
   expect({ isUnread: unread.has(at), timers: clock.pending }).toEqual({ isUnread: false, timers: 0 });
 });
 
-test('T-01 a damaged inbox is read again on request, and not automatically', async () => {
+test('a damaged inbox is read again on request, and not automatically', async () => {
   const { clock, disk, unread } = open('E_STORE_CORRUPT');
   expect(clock.pending).toBe(0);
   await unread.tryAgain(at);
@@ -65,14 +65,14 @@ test.each([
   ['E_STORE_CORRUPT', true],
   ['E_DISK_FULL', false],
   ['E_STORE_READ', false],
-] as const)('T-05 after an event was rejected with %s its instance does not start: %p', (code, isDamaged) => {
+] as const)('after an event was rejected with %s its instance does not start: %p', (code, isDamaged) => {
   const { unread, posted } = setUp(code);
   unread.refused(at, new GoondanError(code, 'not now'));
   expect(unread.has(at)).toBe(isDamaged);
   expect(posted).toEqual(isDamaged ? ['damaged'] : []);
 });
 
-test('T-05 a repaired inbox is forgiven first, and then its instance gets the accepted input', async () => {
+test('a repaired inbox is forgiven first, and then its instance gets the accepted input', async () => {
   const { unread, posted, disk } = open('E_STORE_CORRUPT');
   await unread.tryAgain(at);
   expect(unread.has(at)).toBe(true);

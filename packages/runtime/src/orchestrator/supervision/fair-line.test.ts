@@ -28,24 +28,24 @@ const order = (line: readonly string[], processes: Record<string, number> = {}, 
   );
 
 describe('the line for processes', () => {
-  test('T-06 people come before agents, in any order of arrival', () => {
+  test('people come before agents, in any order of arrival', () => {
     expect(order(['x/0', 'x/1', 'y/0!', 'x/2', 'x/3!'])).toEqual(['y/0!', 'x/3!', 'x/0', 'x/1', 'x/2']);
   });
 
-  test('T-06 after eight people in a row an agent’s input gets a process', () => {
+  test('after eight people in a row an agent’s input gets a process', () => {
     const people = Array.from({ length: 10 }, (_, index) => `p${index}/0!`);
     expect(order(['x/0', 'x/1', ...people]).indexOf('x/0')).toBe(8);
     expect(order(['x/0', 'x/1', ...people], {}, 8).indexOf('x/0')).toBe(0);
   });
 
-  test('T-06 the agent with the fewest processes comes first, then the first in line', () => {
+  test('the agent with the fewest processes comes first, then the first in line', () => {
     expect(order(['x/0', 'x/1', 'x/2', 'y/0', 'z/0'], { x: 2, y: 1 })).toEqual(['z/0', 'y/0', 'x/0', 'x/1', 'x/2']);
     expect(order(['x/0', 'x/1', 'y/0', 'y/1'])).toEqual(['x/0', 'y/0', 'x/1', 'y/1']);
   });
 });
 
 describe('a process that is ending', () => {
-  test('T-06 does not count as a process of its agent', () => {
+  test('does not count as a process of its agent', () => {
     const holders = [...hold('stopping', ['x/0']), ...hold('working', ['y/0'])];
     expect(plan(holders, ['y/1', 'x/1'], { maxProcesses: 3 }).start).toEqual(['x/1']);
   });
@@ -54,18 +54,18 @@ describe('a process that is ending', () => {
 describe('the last process of an agent', () => {
   const helper = hold('idle', ['helper/0']);
 
-  test('T-06 is not ended for the sixty-fourth of another agent', () => {
+  test('is not ended for the sixty-fourth of another agent', () => {
     const holders = [...helper, ...hold('working', keys('spammer', 63))];
     expect(plan(holders, ['spammer/63']).hibernate).toEqual([]);
     expect(plan(holders, ['spammer/63!']).hibernate).toEqual([]);
   });
 
-  test('T-06 is not ended when several agents fill the slots together', () => {
+  test('is not ended when several agents fill the slots together', () => {
     const busy = ['x', 'y', 'z'].flatMap((agent) => hold('working', keys(agent, 21)));
     expect(plan([...helper, ...busy], ['x/21', 'y/21']).hibernate).toEqual([]);
   });
 
-  test('T-06 is ended for an agent without processes, and for a person who waits for an agent with few', () => {
+  test('is ended for an agent without processes, and for a person who waits for an agent with few', () => {
     const holders = [...helper, ...hold('working', keys('spammer', 63))];
     expect(plan(holders, ['other/0']).hibernate).toEqual(['helper/0']);
     const small = [...helper, ...hold('working', ['x/0'])];
@@ -74,13 +74,13 @@ describe('the last process of an agent', () => {
     expect(plan(small, ['x/1'], { maxProcesses: 2, isAwaited: () => true }).hibernate).toEqual(['helper/0']);
   });
 
-  test('T-06 is ended after those of agents with several, however long it is idle', () => {
+  test('is ended after those of agents with several, however long it is idle', () => {
     const holders = [...helper, ...hold('idle', keys('x', 3))];
     expect(plan(holders, ['y/0', 'z/0'], { maxProcesses: 4 }).hibernate).toEqual(['x/0', 'x/1']);
     expect(plan(holders, ['x/7'], { maxProcesses: 4 }).hibernate).toEqual(['x/0']);
   });
 
-  test('T-06 is ended when nothing else can continue', () => {
+  test('is ended when nothing else can continue', () => {
     const holders = [...helper, ...hold('waiting', keys('x', 3))];
     expect(plan(holders, ['x/7'], { maxProcesses: 4, isAwaited: () => true })).toMatchObject({
       start: [],
@@ -144,7 +144,7 @@ class Slots {
 }
 
 describe('a swarm with too few processes', () => {
-  test('T-06 a person waits for at most one start of another agent’s process, while one agent has 240 in line', () => {
+  test('a person waits for at most one start of another agent’s process, while one agent has 240 in line', () => {
     const slots = new Slots(64);
     slots.ask('helper/0!');
     slots.advance(0);
@@ -181,7 +181,7 @@ describe('a swarm with too few processes', () => {
     );
   });
 
-  test('T-06 an agent’s input gets its process although people keep coming', () => {
+  test('an agent’s input gets its process although people keep coming', () => {
     const slots = new Slots(2);
     for (let number = 0; number < 5; number++) slots.ask(`p/${number}!`);
     slots.ask('x/0');

@@ -70,7 +70,7 @@ class World {
     const { state, actions } = stepInstance(this.state, input, this.now, { ...policy, isStopping: this.isStopping });
     this.state = state;
     for (const action of actions) this.act(action);
-    // F-12: no sender waits for an instance that does not start.
+    // no sender waits for an instance that does not start.
     if (state.phase.name === 'doesNotStart') expect([...this.waiting]).toEqual([]);
   }
 
@@ -471,7 +471,7 @@ function eventOf(id: string): AgentEvent {
 
 const lives = fc.array(fc.tuple(fc.constantFrom(...Object.keys(deeds)), fc.nat(200)), { maxLength: 200, size: 'max' });
 
-test('F-12 T-04 R-02 R-03 in any life of an instance no event is lost or reordered, no two turns run, no start skips the backoff, no retry comes unasked, and no event counts a failure of the store', () => {
+test('R-02 R-03 in any life of an instance no event is lost or reordered, no two turns run, no start skips the backoff, no retry comes unasked, and no event counts a failure of the store', () => {
   fc.assert(
     fc.property(lives, (life) => {
       const world = new World();

@@ -233,7 +233,7 @@ describe('the process of an instance', () => {
     expect(sent(instance.start())).toEqual(['a']);
   });
 
-  test('F-21 log lines about a process name its pid', () => {
+  test('log lines about a process name its pid', () => {
     const told = (...inputs: InstanceInput[]) => {
       const instance = new Driven();
       instance.acts(work('a'));

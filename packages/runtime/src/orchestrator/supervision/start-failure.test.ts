@@ -89,7 +89,7 @@ describe('an instance that does not start', () => {
     expect(crash()).toEqual(['send a as a dead letter', 'warn process.exited', 'fail E_AGENT_START']);
   });
 
-  test('F-12 is tried once, tells waiting callers at once, logs nothing twice, keeps its events and is not tried again', () => {
+  test('is tried once, tells waiting callers at once, logs nothing twice, keeps its events and is not tried again', () => {
     const instance = new Driven();
     instance.work('a');
     expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
@@ -105,7 +105,7 @@ describe('an instance that does not start', () => {
     expect(instance.do({ type: 'slot.granted' })).toEqual([{ type: 'slot.release' }]);
   });
 
-  test('F-12 is tried once per request, and each caller gets the result of that try', () => {
+  test('is tried once per request, and each caller gets the result of that try', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart();
@@ -120,7 +120,7 @@ describe('an instance that does not start', () => {
     expect([instance.done('a'), instance.done('b'), instance.done('c')]).toEqual([['send b'], ['send c'], []]);
   });
 
-  test('F-12 a caller during the backoff is told at once, and its one try comes when the backoff is over', () => {
+  test('a caller during the backoff is told at once, and its one try comes when the backoff is over', () => {
     const instance = new Driven();
     instance.work('1');
     for (let ask = 2; ask <= 5; ask++) {
@@ -137,7 +137,7 @@ describe('an instance that does not start', () => {
     expect(instance.state.phase.name).toBe('doesNotStart');
   });
 
-  test('F-12 is tried again when a person restarts it, or a reload changed its parts', () => {
+  test('is tried again when a person restarts it, or a reload changed its parts', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart();
@@ -146,7 +146,7 @@ describe('an instance that does not start', () => {
     expect(instance.start()).toEqual(['send a']);
   });
 
-  test('F-12 an error that may pass is tried again with the backoff', () => {
+  test('an error that may pass is tried again with the backoff', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart({ ...bad, retryable: true });
@@ -181,7 +181,7 @@ describe('an instance that does not start', () => {
     expect(deleted.state).toEqual({ ...newInstance, spawned: 1 });
   });
 
-  test('T-01 with an inbox that the orchestrator cannot read reports it once, until it can be read', () => {
+  test('with an inbox that the orchestrator cannot read reports it once, until it can be read', () => {
     const instance = new Driven();
     expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['error start.failed', 'fail E_STORE_CORRUPT']);
     expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['fail E_STORE_CORRUPT']);
@@ -193,7 +193,7 @@ describe('an instance that does not start', () => {
     expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['warn frame.ignored']);
   });
 
-  test('T-05 a turn ended by a damaged conversation: told at once, no second try, no crash of the event', () => {
+  test('a turn ended by a damaged conversation: told at once, no second try, no crash of the event', () => {
     const instance = new Driven();
     instance.work('a');
     instance.start();
@@ -206,7 +206,7 @@ describe('an instance that does not start', () => {
 });
 
 describe('a store that cannot write for a while', () => {
-  test('T-04 is tried again with the backoff, counts as no event’s crash, and callers wait until it works', () => {
+  test('is tried again with the backoff, counts as no event’s crash, and callers wait until it works', () => {
     const instance = new Driven();
     instance.work('a');
     for (let failure = 1; failure <= 9; failure++) {
@@ -224,7 +224,7 @@ describe('a store that cannot write for a while', () => {
     expect(instance.done('a')).toEqual([]);
   });
 
-  test('T-04 callers are told when the next start is further away than a start may take', () => {
+  test('callers are told when the next start is further away than a start may take', () => {
     const instance = new Driven();
     instance.work('a');
     const told: number[] = [];
@@ -241,14 +241,14 @@ describe('a store that cannot write for a while', () => {
     expect(instance.state.queue).toHaveLength(2);
   });
 
-  test('T-04 a start that the store fails is tried again, too', () => {
+  test('a start that the store fails is tried again, too', () => {
     const instance = new Driven();
     instance.work('a');
     expect([1, 2, 3, 4].map(() => instance.failStart(full))).toEqual([['spawn'], ['spawn'], ['spawn'], ['spawn']]);
     expect(instance.state.phase.name).toBe('inLine');
   });
 
-  test('T-04 a later crash counts again, and a turn ended by anything else is a crash', () => {
+  test('a later crash counts again, and a turn ended by anything else is a crash', () => {
     const instance = new Driven();
     instance.work('a');
     instance.start();
@@ -319,7 +319,7 @@ test.each<[ErrorCode, boolean, boolean]>([
   ['E_AGENT_START', false, false],
   ['E_PROCESS_START', false, false],
   ['E_UNEXPECTED', false, false],
-])('F-12 T-04 %s: tried once %p, the fault of the store %p', (code, final, store) => {
+])('%s: tried once %p, the fault of the store %p', (code, final, store) => {
   expect([isFinal({ code, message: '' }), isStoreFault({ code, message: '' })]).toEqual([final, store]);
 });
 

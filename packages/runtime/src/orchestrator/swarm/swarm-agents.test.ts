@@ -433,7 +433,7 @@ describe('agents that ask each other', () => {
 });
 
 describe('a swarm in which one agent writes to many', () => {
-  test('T-06 a person who asks another agent waits for no start if it is warm, and for at most one if it is cold', async () => {
+  test('a person who asks another agent waits for no start if it is warm, and for at most one if it is cold', async () => {
     const gate = Promise.withResolvers<void>();
     const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
     const { send, swarm, agents } = await openSwarm(
@@ -465,7 +465,7 @@ describe('a swarm in which one agent writes to many', () => {
 });
 
 describe('a swarm with one process', () => {
-  test('T-06 starts eight for people in a row, and then the one that an agent wrote to', async () => {
+  test('starts eight for people in a row, and then the one that an agent wrote to', async () => {
     const gate = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     const { send, swarm, agents } = await openSwarm(

@@ -37,7 +37,7 @@ test('a reset leaves an empty conversation, and its history', async () => {
   expect((await conversations.open(address, 'turn-b')).version).toBe(2);
 });
 
-test('F-13 a reset that is refused ends nothing first', async () => {
+test('a reset that is refused ends nothing first', async () => {
   const { logs, log, conversations, close } = openSwarm();
   const { epoch } = await conversations.open(address, 'turn-a');
   await conversations.commit(address, epoch, 'turn-a', delta, {}, resultOf('turn-a'), { at: 0, records });

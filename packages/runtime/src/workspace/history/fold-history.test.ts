@@ -69,7 +69,7 @@ test.each([
   ['1f3', 'E_TRACE_AMBIGUOUS', '"1f3" may be 1f3a9c2b, 1f3b0000, event-1f3b.'],
   ['later', 'E_HISTORY_RANGE', 'Turn later has not ended yet, so it is not in the history.'],
   ['turn-x', 'E_HISTORY_RANGE', 'No turn "turn-x" is in the history of this conversation.'],
-])('F-23 rejects %s', async (typed, code, message) => {
+])('rejects %s', async (typed, code, message) => {
   expect(await rejectionOf(foldHistory(source, instance, typed))).toMatchObject({ code, message });
 });
 

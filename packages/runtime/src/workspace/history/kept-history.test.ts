@@ -119,7 +119,7 @@ test('a history whose start was deleted by hand is an error, not another history
   });
 });
 
-test('T-03 every reader reports an archive that lost any of its last lines or its first turn', async () => {
+test('every reader reports an archive that lost any of its last lines or its first turn', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   for (let turn = 0; turn < 3; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
@@ -171,7 +171,7 @@ test('reading the archive while its owner commits turns is not an error', async 
   expect(turn).toBeGreaterThan(6);
 });
 
-test('T-03 a missing commit record is an error, not a shorter or empty history', async () => {
+test('a missing commit record is an error, not a shorter or empty history', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   for (let turn = 0; turn < 2; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);

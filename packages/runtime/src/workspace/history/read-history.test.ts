@@ -9,7 +9,7 @@ import { readHistory } from './read-history.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 
-test('T-12 events that a crash or a dropped step undid are in the archive and do not count', async () => {
+test('events that a crash or a dropped step undid are in the archive and do not count', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   const { epoch } = await journal.open(coder, 'turn-e');

@@ -72,7 +72,7 @@ test.each([
     (journal: Journal) => runSimpleTurn(journal, coder, 'a'),
     (journal: Journal) => journal.accept(coder, simpleEvent('b')),
   ],
-] as const)('T-02 %s is not written once the workspace is lost', async (_title, prepare, write) => {
+] as const)('%s is not written once the workspace is lost', async (_title, prepare, write) => {
   const disk = SimulatedDisk.empty();
   const { journal, left } = await openFenced(disk);
   await journal.accept(coder, simpleEvent('a'));
@@ -83,7 +83,7 @@ test.each([
   expect(await disk.read(inboxPath)).toEqual(before);
 });
 
-test('T-02 an inbox is not made once the workspace is lost', async () => {
+test('an inbox is not made once the workspace is lost', async () => {
   const disk = SimulatedDisk.empty();
   const { journal, left } = await openFenced(disk);
   left.passes = 0;
@@ -91,7 +91,7 @@ test('T-02 an inbox is not made once the workspace is lost', async () => {
   expect(await disk.read(inboxPath)).toBeUndefined();
 });
 
-test('T-02 an event that was written while the workspace was lost is not accepted', async () => {
+test('an event that was written while the workspace was lost is not accepted', async () => {
   const { journal, left } = await openFenced(SimulatedDisk.empty(), defaultLimits.inboxCompactionBytes);
   await journal.accept(coder, simpleEvent('a'));
   left.passes = 1;

@@ -114,7 +114,7 @@ test('Y-08 a turn takes no event whose turn is committed, although it was accept
   expect({ s: accepted('s'), n: accepted('n'), later: accepted('later') }).toEqual({ s: true, n: true, later: false });
 });
 
-test('Y-08 T-04 a turn that is given up makes dead letters of its event and of those that it took', async () => {
+test('Y-08 a turn that is given up makes dead letters of its event and of those that it took', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk, 1);
   for (const id of ['s', 'a', 'n']) await journal.accept(coder, simpleEvent(id, { delivery: 'now' }));

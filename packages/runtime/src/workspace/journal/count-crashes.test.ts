@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { countCrashes } from '../records/dead-letter.ts';
 
-test('T-04 a turn that the store interrupted is not counted as a crash', () => {
+test('a turn that the store interrupted is not counted as a crash', () => {
   expect(countCrashes([{ type: 'resumed' }, { type: 'resumed', isExcused: true }, { type: 'resumed' }])).toBe(2);
 });

@@ -251,7 +251,7 @@ test('a disk error leaves nothing of the fork, and a second attempt works', asyn
   expect(fails).toBeGreaterThan(30);
 }, 60_000);
 
-test('T-01 a damaged inbox does not prevent a fork of its conversation', async () => {
+test('a damaged inbox does not prevent a fork of its conversation', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const owner = await open(disk);
@@ -307,7 +307,7 @@ async function damage(
   await file.close();
 }
 
-describe('T-01 T-05 the fork of a damaged conversation', () => {
+describe('the fork of a damaged conversation', () => {
   const long = 'x'.repeat(70_000);
   // The base of a conversation this short has a file only with this limit.
   const limits = { ...defaultLimits, shortBaseBytes: 0 };
@@ -374,7 +374,7 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
 test.each([
   ['metadata.json', { seq: 6 }],
   ['messages/events.jsonl', {}],
-])('T-01 the fork of a short conversation has all messages when %s is damaged', async (path, seq) => {
+])('the fork of a short conversation has all messages when %s is damaged', async (path, seq) => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   await damage(disk, path);

@@ -9,7 +9,7 @@ import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { openJournal } from './journal.ts';
 
-test('T-16 late traces and runtime events do not bring back a deleted state root', async () => {
+test('late traces and runtime events do not bring back a deleted state root', async () => {
   const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-late-'));
   const coder = { agentName: 'coder', instanceKey: 'default' };
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };

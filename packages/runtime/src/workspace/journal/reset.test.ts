@@ -32,7 +32,7 @@ async function interrupt(disk: Fs, eventId: string, life = 1): Promise<void> {
   await agent.close();
 }
 
-test('F-13 a reset that is refused ends nothing first, and any other ends it just before', async () => {
+test('a reset that is refused ends nothing first, and any other ends it just before', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);

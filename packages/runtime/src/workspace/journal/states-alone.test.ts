@@ -11,7 +11,7 @@ const coder = { agentName: 'coder', instanceKey: 'default' };
 const open = (disk: SimulatedDisk, life = 1) => openJournal(simulatedMachine(disk, life), simulatedLocation);
 
 describe('a commit of states alone', () => {
-  test('D-03 is not part of the history, and is copied by a fork of the newest moment', async () => {
+  test('is not part of the history, and is copied by a fork of the newest moment', async () => {
     const journal = await open(SimulatedDisk.empty());
     await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 0 } });
     const before = await readHistory(journal, coder);
@@ -73,7 +73,7 @@ describe('a commit of states alone', () => {
     expect((await (await open(disk, 3)).open(coder, 'turn-e0')).log).toHaveLength(3);
   });
 
-  test('D-03 is rejected during a turn, and from a writer that is behind', async () => {
+  test('is rejected during a turn, and from a writer that is behind', async () => {
     const journal = await open(SimulatedDisk.empty());
     await journal.open(coder, 'turn-e0');
     expect(await rejectionOf(journal.commitStates(coder, 0, { memo: 1 }))).toMatchObject({ code: 'E_STORE_ORDER' });

@@ -100,7 +100,7 @@ test('skips half a line that a crash left, and keeps the next line intact', asyn
 test.each([
   ['before its first line', () => undefined],
   ['after a failed write', (log: SwarmLog) => log.write(line('early', { data: 'x'.repeat(1_000) }))],
-])('T-16 does not bring back a workspace that was deleted %s', async (_, begin) => {
+])('does not bring back a workspace that was deleted %s', async (_, begin) => {
   const place = workspaceOf('gone');
   const warnings: StoreWarning[] = [];
   // The second line starts another file, whose folder is gone.

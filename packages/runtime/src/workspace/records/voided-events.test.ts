@@ -59,7 +59,7 @@ test('a dropped step voids all events that were not sealed before', () => {
   ]);
 });
 
-test('D-13 the survivors of a dropped step count, by their position from the last event', () => {
+test('the survivors of a dropped step count, by their position from the last event', () => {
   const events = [event('a', 's'), event('b', 's'), event('c', 's')];
   expect(voided(entered, ...events, step('s', 'dropped', [1]))).toEqual(['a', 'b']);
   expect(voided(entered, ...events, step('s', 'dropped', [3, 1]), resumed)).toEqual(['b']);

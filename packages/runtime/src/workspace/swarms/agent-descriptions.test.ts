@@ -61,7 +61,7 @@ function countingFs(): { fs: Fs; renames: () => number } {
 }
 
 describe('descriptions of agents', () => {
-  test('T-16 a late description does not bring back a deleted state root', async () => {
+  test('a late description does not bring back a deleted state root', async () => {
     const warnings: StoreWarning[] = [];
     const place = newPlace();
     rmSync(place.stateRoot, { recursive: true });
@@ -98,7 +98,7 @@ describe('descriptions of agents', () => {
     expect((await readDescription(place, 'host'))?.tools).toEqual(['a__100']);
   });
 
-  test('F-11 tools seen before stay until the current ones are known, also in the next run', async () => {
+  test('tools seen before stay until the current ones are known, also in the next run', async () => {
     const place = newPlace();
     const first = recordDescriptions({ ...place, warn: noWarning });
     const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
@@ -122,7 +122,7 @@ describe('descriptions of agents', () => {
     expect(renames()).toBe(2);
   });
 
-  test('F-11 tools seen in this run stay when their server is lost', async () => {
+  test('tools seen in this run stay when their server is lost', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });
     const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];

@@ -15,19 +15,19 @@ const before = made({
   registered: [registered('files__look'), registered('mail__send', 'mail')],
 });
 
-test('F-11 a server that is not connected yet has the tools seen last', () => {
+test('a server that is not connected yet has the tools seen last', () => {
   const next = made({ tools: ['clock__now'], unknown: ['files', 'web'] });
   expect(keepKnownTools(next, before)).toEqual(
     made({ tools: ['clock__now', 'files__look'], registered: [registered('files__look')], unknown: ['web'] }),
   );
 });
 
-test('F-11 an existing tool is not listed twice', () => {
+test('an existing tool is not listed twice', () => {
   const next = made({ tools: ['files__look'], registered: [registered('files__look')], unknown: ['files'] });
   expect(keepKnownTools(next, before)).toBe(next);
 });
 
-test('F-11 a connected server has its current tools only', () => {
+test('a connected server has its current tools only', () => {
   const next = made({ tools: ['files__new'], registered: [registered('files__new')] });
   expect(keepKnownTools(next, before)).toBe(next);
   expect(keepKnownTools(next, undefined)).toBe(next);

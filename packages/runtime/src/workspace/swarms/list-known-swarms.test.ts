@@ -27,7 +27,7 @@ const inFolder = (folder: string) =>
   listKnownSwarms(stateRoot, folder).map(({ swarm, workspaceId: id }) => [swarm, id]);
 
 describe('the swarms of a folder', () => {
-  test('D-05 are found by the folder they ran from, the last one to log first', () => {
+  test('are found by the folder they ran from, the last one to log first', () => {
     const folder = join(root, 'bundle');
     mkdirSync(folder);
     addWorkspace('one', { swarm: 'shop', folder }, 10);
@@ -40,7 +40,7 @@ describe('the swarms of a folder', () => {
     expect(inFolder(join(root, 'nowhere'))).toEqual([]);
   });
 
-  test('D-05 are found through a link, and after the folder is deleted', () => {
+  test('are found through a link, and after the folder is deleted', () => {
     const folder = join(root, 'bundle');
     mkdirSync(folder);
     addWorkspace('shop', { swarm: 'shop', folder });
@@ -53,14 +53,14 @@ describe('the swarms of a folder', () => {
     expect(inFolder(folder)).toEqual([['shop', 'shop']]);
   });
 
-  test('D-05 are found by the id without a record', () => {
+  test('are found by the id without a record', () => {
     const folder = join(root, 'bundle');
     addWorkspace(workspaceId({ swarmName: 'office', bundleRealPath: folder }), undefined, 1);
     addWorkspace(workspaceId({ swarmName: 'office', bundleRealPath: join(root, 'other') }));
     expect(inFolder(folder).map(([swarm]) => swarm)).toEqual(['office']);
   });
 
-  test('D-05 a record with another folder wins over the id', () => {
+  test('a record with another folder wins over the id', () => {
     const folder = join(root, 'bundle');
     const id = workspaceId({ swarmName: 'shop', bundleRealPath: folder });
     addWorkspace(id, { swarm: 'shop', folder: join(root, 'moved') });
@@ -68,7 +68,7 @@ describe('the swarms of a folder', () => {
     expect(inFolder(join(root, 'moved'))).toEqual([['shop', id]]);
   });
 
-  test('D-05 are found by their own folder, also when they shared a workspace with others', () => {
+  test('are found by their own folder, also when they shared a workspace with others', () => {
     const [mine, theirs] = [join(root, 'mine'), join(root, 'theirs')];
     addWorkspace('shared', { swarm: 'b', folder: theirs, earlier: [{ swarm: 'a', folder: mine }] });
     expect(inFolder(mine)).toEqual([['a', 'shared']]);

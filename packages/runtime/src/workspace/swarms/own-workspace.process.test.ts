@@ -200,7 +200,7 @@ test('after a kill of the owner the next one gets the workspace and the name of 
 describe('a second owner', () => {
   const second = { swarm: 'other', runTag: 'second' };
 
-  test('T-02 is rejected and learns the first owner, even if orchestrator.json is missing, empty, or has any bit flipped', async () => {
+  test('is rejected and learns the first owner, even if orchestrator.json is missing, empty, or has any bit flipped', async () => {
     const place = newPlace();
     const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
     const whole = readFileSync(fileOf(place));
@@ -224,7 +224,7 @@ describe('a second owner', () => {
     await (await ownWorkspace(place, second)).release();
   });
 
-  test('T-02 is rejected when it cannot see the process of the first owner, and when that process is unknown', async () => {
+  test('is rejected when it cannot see the process of the first owner, and when that process is unknown', async () => {
     const place = newPlace();
     const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
     const blind = { ...place, processes: only(1) };
@@ -242,7 +242,7 @@ describe('a second owner', () => {
     await owner.release();
   });
 
-  test('T-02 gets the workspace when the first is killed although its child lives, and learns its run without orchestrator.json', async () => {
+  test('gets the workspace when the first is killed although its child lives, and learns its run without orchestrator.json', async () => {
     const { stateRoot } = newPlace();
     const first = await OwnerProcess.start();
     await first.own(stateRoot, 'first');
@@ -261,7 +261,7 @@ describe('a second owner', () => {
     }
   });
 
-  test('T-02 finds the first owner through a link to its state root', async () => {
+  test('finds the first owner through a link to its state root', async () => {
     const place = newPlace();
     const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
     const link = `${place.stateRoot}-link`;
@@ -279,7 +279,7 @@ describe('a second owner', () => {
   });
 });
 
-test('T-02 an owner notices that its lock file was removed, moved with its folder, or replaced', async () => {
+test('an owner notices that its lock file was removed, moved with its folder, or replaced', async () => {
   const remove = (place: { stateRoot: string }) => rmSync(place.stateRoot, { recursive: true });
   const move = (place: { stateRoot: string }) => {
     renameSync(join(place.stateRoot, 'workspaces'), join(place.stateRoot, 'moved'));
@@ -302,13 +302,13 @@ test('T-02 an owner notices that its lock file was removed, moved with its folde
   }
 });
 
-test('T-02 an owner that released its workspace has lost it', async () => {
+test('an owner that released its workspace has lost it', async () => {
   const owner = await ownWorkspace(newPlace(), { swarm: 'shop', runTag: 'tag' });
   await owner.release();
   expect(owner.isLost()).toBe(true);
 });
 
-test('T-02 a pipe as lock file is rejected at once, and a huge lock file is not read', async () => {
+test('a pipe as lock file is rejected at once, and a huge lock file is not read', async () => {
   const place = newPlace();
   await (await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' })).release();
   truncateSync(lockOf(place), 2 ** 40);
@@ -322,7 +322,7 @@ test('T-02 a pipe as lock file is rejected at once, and a huge lock file is not 
   });
 });
 
-test('T-02 a file system without flock is rejected, unless the lock is turned off', async () => {
+test('a file system without flock is rejected, unless the lock is turned off', async () => {
   const place = newPlace();
   const flock = async () => ({ answer: 'unsupported', why: 'flock fails with errno 95' }) as const;
   expect(await rejectionOf(ownWorkspace({ ...place, flock }, { swarm: 'shop', runTag: 'tag' }))).toMatchObject({

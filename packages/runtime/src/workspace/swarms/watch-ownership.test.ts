@@ -14,7 +14,7 @@ function watched() {
 const words =
   'E_FENCED /root/workspaces/w/workspace.lock was removed or replaced, alone or with its folder, while this swarm ran.';
 
-test('T-16 an idle swarm notices within a minute that its workspace is gone, and reports it once', async () => {
+test('an idle swarm notices within a minute that its workspace is gone, and reports it once', async () => {
   const { clock, world } = watched();
   await clock.advance(600_000);
   expect(world.told).toEqual([]);
@@ -25,7 +25,7 @@ test('T-16 an idle swarm notices within a minute that its workspace is gone, and
   expect(world.told).toEqual([words]);
 });
 
-test('T-02 a write after the loss of the workspace is rejected and reports at once, even if the folder comes back', () => {
+test('a write after the loss of the workspace is rejected and reports at once, even if the folder comes back', () => {
   const { world, ownership } = watched();
   ownership.fence();
   world.isGone = true;

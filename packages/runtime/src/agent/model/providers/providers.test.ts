@@ -39,7 +39,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(reply.finishReason).toBe('stop');
   });
 
-  test('F-02 sends to its own path, with the key in its own header and no token limit unless one is set', async () => {
+  test('sends to its own path, with the key in its own header and no token limit unless one is set', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     await ask(openAt(server.url, provider), [question]);
@@ -52,7 +52,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(provider.maxTokens(request?.body ?? {})).toBe(needed);
   });
 
-  test.each([true, false])('F-02 reports that a reply reached its token limit (stream: %p)', async (stream) => {
+  test.each([true, false])('reports that a reply reached its token limit (stream: %p)', async (stream) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { ...hello, isTruncated: true } });
     const { reply } = await ask(openAt(server.url, provider, { stream }), [question]);
@@ -216,7 +216,7 @@ describe('an Anthropic model that its package does not know', () => {
     return { limits: server.requests.map(({ body }) => unknown.maxTokens(body)), warnings };
   }
 
-  test('F-02 may write 8192 tokens, and one warning says how to change that', async () => {
+  test('may write 8192 tokens, and one warning says how to change that', async () => {
     const { limits, warnings } = await limitsOf({});
     expect(limits).toEqual([8_192, 8_192]);
     expect(warnings).toEqual([
@@ -224,7 +224,7 @@ describe('an Anthropic model that its package does not know', () => {
     ]);
   });
 
-  test('F-02 may write as many tokens as the bundle says, without a warning', async () => {
+  test('may write as many tokens as the bundle says, without a warning', async () => {
     expect(await limitsOf({ maxTokens: 20_000 }, 1)).toEqual({ limits: [20_000], warnings: [] });
   });
 });

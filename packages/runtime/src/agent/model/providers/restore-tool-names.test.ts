@@ -22,7 +22,7 @@ test.each([
   ['the own name of a tool', call('look up'), 'look up'],
   ['an unknown tool', call('other_tool'), 'other_tool'],
   ['a tool that the provider runs itself', call('look_up', { providerExecuted: true }), 'look_up'],
-])('D-22 the name of a call in a reply: %s', (_title, part, toolName) => {
+])('the name of a call in a reply: %s', (_title, part, toolName) => {
   const reply = restoreToolNames({ content: [part], finishReason: 'tool-calls', usage }, { tools, messages });
   expect(reply.content).toEqual([{ ...part, toolName }]);
 });

@@ -23,7 +23,7 @@ async function refusal(files: Record<string, string>, options: Partial<ResolveOp
 }
 
 describe('a swarm from a bundle', () => {
-  test('F-18 names the agents that an agent may ask, each of the same swarm', async () => {
+  test('names the agents that an agent may ask, each of the same swarm', async () => {
     const spec = (more: string) => `{ modelConfig: { modelRef: Model/m }${more} }`;
     const yaml = documents(
       `${head('Model', 'm')}${script}`,
