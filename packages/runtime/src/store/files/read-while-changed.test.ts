@@ -5,6 +5,7 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { sampleStep } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { type Journal, openJournal } from '../../workspace/journal/journal.ts';
+import { instanceFolderName } from '../../workspace/layout/instance-paths.ts';
 import { defaultLimits, type StoreLimits } from '../../workspace/limits.ts';
 import { pausedFs } from '../../workspace/simulation/paused-fs.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
@@ -193,6 +194,19 @@ test('a conversation that is created after its reader has looked for the log is 
   const owner = await ownerOf(disk);
   const creating = once('stat', '~new/messages/base.jsonl', () => beginTurn(owner));
   expect(await readersOn(disk, creating).history.openTurn(fresh)).toEqual({ turnId: 'turn-n', events: [] });
+});
+
+test('a conversation that is created after its reader has looked for the log is listed, whatever its key', async () => {
+  const disk = SimulatedDisk.empty();
+  const owner = await openJournal(simulatedMachine(disk, 2), simulatedLocation);
+  const odd = { agentName: 'coder', instanceKey: 'a key/that is no name of a folder' };
+  await disk.makeFolder(`/state/workspaces/simulation/instances/${instanceFolderName('coder', odd.instanceKey)}`);
+  const creating = once('stat', '/messages/base.jsonl', async () => {
+    await takeTurn(owner, odd, 'o');
+    // The line of another conversation says that the input is handled, so the inbox does not list it.
+    await owner.accept(at, simpleEvent('a'));
+  });
+  expect(await readersOn(disk, creating).directory.instances()).toEqual([odd, at]);
 });
 
 test('input of a conversation that is deleted after its reader has read the log is not missing', async () => {

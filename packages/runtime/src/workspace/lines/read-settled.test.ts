@@ -44,6 +44,20 @@ test('damage of a file that is replaced meanwhile does not count, and of other d
   expect(found).toEqual(['a', 'a', 'b', 'a', 'c', 'c']);
 });
 
+test('damage does not count while a part of the instance, or the folder of the damaged file, comes', async () => {
+  const { place } = await makePlace();
+  const { folder, messages, metadata } = place.paths;
+  for (const path of ['/w', '/w/instances', folder, messages, metadata, '/inbox']) {
+    let reads = 0;
+    const reading = readSettled(place, async (settled) => {
+      if ((reads += 1) === 2) await place.fs.makeFolder(path);
+      throw await corruptStore(settled, '/inbox/log', 'it is missing');
+    });
+    expect(await rejectionOf(reading)).toMatchObject({ code: 'E_STORE_CORRUPT' });
+    expect([path, reads]).toEqual([path, path.startsWith('/w/instances/') || path === '/inbox' ? 3 : 2]);
+  }
+});
+
 test('damage of a file that never stays the same counts in the end', async () => {
   const { replace, place } = await makePlace();
   let reads = 0;
