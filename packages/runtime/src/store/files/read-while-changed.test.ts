@@ -192,7 +192,7 @@ async function beginTurn(owner: Journal): Promise<void> {
 test('a conversation that is created after its reader has looked for the log is read again', async () => {
   const disk = SimulatedDisk.empty();
   const owner = await ownerOf(disk);
-  const creating = once('stat', '~new/messages/base.jsonl', () => beginTurn(owner));
+  const creating = once('stat', '~new/messages', () => beginTurn(owner));
   expect(await readersOn(disk, creating).history.openTurn(fresh)).toEqual({ turnId: 'turn-n', events: [] });
 });
 
@@ -201,7 +201,7 @@ test('a conversation that is created after its reader has looked for the log is 
   const owner = await openJournal(simulatedMachine(disk, 2), simulatedLocation);
   const odd = { agentName: 'coder', instanceKey: 'a key/that is no name of a folder' };
   await disk.makeFolder(`/state/workspaces/simulation/instances/${instanceFolderName('coder', odd.instanceKey)}`);
-  const creating = once('stat', '/messages/base.jsonl', async () => {
+  const creating = once('stat', '/messages', async () => {
     await takeTurn(owner, odd, 'o');
     // The line of another conversation says that the input is handled, so the inbox does not list it.
     await owner.accept(at, simpleEvent('a'));
