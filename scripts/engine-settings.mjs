@@ -9,3 +9,16 @@ export const engineSettings = {
   BUN_JSC_thresholdForOptimizeAfterLongWarmUp: '8000',
   BUN_GC_TIMER_DISABLE: '1',
 };
+
+/**
+ * A developer's `.env` and `node_modules` must not affect the result of tests, and no process may outlive them. A test file
+ * that leaves its process changed fails.
+ */
+export const testFlags = [
+  '--no-env-file',
+  '--no-install',
+  '--no-orphans',
+  '--preload=./scripts/usual-engine.mjs',
+  '--preload=./test/seed.ts',
+  '--preload=./scripts/refuse-leftovers.mjs',
+];

@@ -17,27 +17,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../packages/runtime/bin/find-bun.cjs';
 import { collectLooseErrors, describeFailures, readFailures } from './failed-tests.mjs';
-import { engineSettings } from './engine-settings.mjs';
+import { engineSettings, testFlags } from './engine-settings.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-// A developer's `.env` and `node_modules` must not affect the result, and no process may outlive the run. Four test
-// files run at a time, because many tests wait for processes; more would delay tests that have deadlines. Each of the
-// four processes loads a module once for all its test files, and a test file that leaves the process changed fails. The
-// slow test files start first, slowest first, so that no slow file is left at the end. `npm test -- --update-timings`
-// writes the list of these files.
-const flags = [
-  '--no-env-file',
-  '--no-install',
-  '--no-orphans',
-  '--no-isolate',
-  '--parallel=4',
-  '--timings=test/timings.json',
-  '--timeout=30000',
-  '--preload=./scripts/usual-engine.mjs',
-  '--preload=./test/seed.ts',
-  '--preload=./scripts/refuse-leftovers.mjs',
-];
+// Four test files run at a time, because many tests wait for processes; more would delay tests that have deadlines. Each
+// of the four processes loads a module once for all its test files. The slow test files start first, slowest first, so
+// that no slow file is left at the end. `npm test -- --update-timings` writes the list of these files.
+const flags = [...testFlags, '--no-isolate', '--parallel=4', '--timings=test/timings.json', '--timeout=30000'];
 // Excludes the scratch folder of this checkout, which git ignores as well. Bun itself skips `node_modules`.
 const notOurs = '--path-ignore-patterns=tmp/**';
 

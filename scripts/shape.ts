@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
 import { readTree, withProject } from './read-doors.ts';
 
-const repository = join(import.meta.dir, '..');
+export const repository = join(import.meta.dir, '..');
 
 export const budgets: Readonly<Record<string, number>> = JSON.parse(read('shape.json')).budgets;
 
@@ -54,7 +54,7 @@ export async function measureShape(): Promise<Shape> {
 }
 
 /** Lists the files that git has or would add. */
-function listFiles(): string[] {
+export function listFiles(): string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const names = execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).split('\0');
   return [...new Set(names)].filter((path) => path !== '' && existsSync(join(repository, path)));

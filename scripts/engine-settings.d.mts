@@ -1,0 +1,2 @@
+export const engineSettings: Readonly<Record<string, string>>;
+export const testFlags: readonly string[];
