@@ -92,7 +92,7 @@ async function printMemory(folder: string): Promise<void> {
 
 function launch(folder: string) {
   const cwd = join(folder, crypto.randomUUID());
-  mkdirSync(cwd);
+  mkdirSync(join(cwd, 'state/workspaces/bench'), { recursive: true });
   const request = { name: 'bench', runner: agentRunner, frameFolder: `${cwd}-frames` };
   const child = spawnChild(host, agentLanguage, request);
   const waiting = new Map<FromAgent['type'], () => void>();

@@ -19,6 +19,7 @@ let folder: string;
 
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'agent-main-')));
+  mkdirSync(join(folder, 'state/workspaces/main-test'), { recursive: true });
 });
 afterAll(async () => {
   expect((await killTagged(runTag)).ended).toEqual([]);

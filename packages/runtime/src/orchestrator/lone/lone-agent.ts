@@ -14,6 +14,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
+import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { type AgentChild, agentChildren, type AgentChildrenDeps } from '../child/agent-children.ts';
 import { maskOutput } from '../child/child-output.ts';
 import { keepGuardian } from '../guardian/keep-guardian.ts';
@@ -70,7 +71,7 @@ export async function runLoneAgent<Value>(
     endings.defer(() => rmSync(folder, { recursive: true, force: true }));
     const cwd = join(folder, 'cwd');
     const stateRoot = join(folder, 'state');
-    mkdirSync(stateRoot, { mode: 0o700 });
+    mkdirSync(workspaceFolder(stateRoot, 'alone'), { recursive: true, mode: 0o700 });
     const { startChild, onOutput } = options.deps ?? (await openRun({ clock, folder, restart }, endings));
     const child = startChild(agent, { name, cwd, onOutput: (output) => onOutput(maskOutput(output, mask)) });
     endings.defer(async () => void (await child.kill(0)));

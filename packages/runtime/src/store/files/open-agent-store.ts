@@ -5,9 +5,12 @@ import type { AgentStore } from '../store.ts';
 import { fileBlobs } from './file-blobs.ts';
 import { answersOf } from './journal-seams.ts';
 
-/** Opens the files of a workspace for an agent process. On one machine the process writes its files itself. */
+/**
+ * Opens the files of a workspace for an agent process. On one machine the process writes its files itself. The
+ * orchestrator has made the workspace.
+ */
 export async function openAgentStore(options: DurableStoreOptions): Promise<AgentStore> {
-  return agentStoreOf(await durableStore(options), fileBlobs(options, options.fs));
+  return agentStoreOf(await durableStore({ ...options, mayMakeWorkspace: false }), fileBlobs(options, options.fs));
 }
 
 /** Returns the seams of an agent process over an open journal. */

@@ -11,6 +11,8 @@ import type { StoreWarning } from '../store-ports.ts';
 
 export interface DurableStoreOptions extends StorePlace {
   readonly limits?: Partial<StoreLimits>;
+  /** False if the workspace exists: it is not made again after it was taken away. */
+  readonly mayMakeWorkspace?: boolean;
 }
 
 /**
@@ -18,8 +20,15 @@ export interface DurableStoreOptions extends StorePlace {
  *
  * @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' })
  */
-export function durableStore({ limits, stateRoot, workspaceId, ...ports }: DurableStoreOptions): Promise<Journal> {
+export function durableStore({
+  limits,
+  stateRoot,
+  workspaceId,
+  mayMakeWorkspace,
+  ...ports
+}: DurableStoreOptions): Promise<Journal> {
   const warn = ({ path, message }: StoreWarning) => writeStandardError(`${path}: ${message}\n`);
   const system = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
-  return openJournal({ ...system, ...defined(ports) }, { stateRoot, workspaceId }, { ...defaultLimits, ...limits });
+  const all = { ...defaultLimits, ...limits };
+  return openJournal({ ...system, ...defined(ports) }, { stateRoot, workspaceId }, all, mayMakeWorkspace);
 }

@@ -23,7 +23,7 @@ import {
   type StoredInstance,
   workspaceFolder,
 } from '../layout/instance-paths.ts';
-import { makeFolders } from '../layout/make-folders.ts';
+import { makeFolders, makeFoldersBelow } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { shareFolderSyncs } from '../../ports/share-folder-syncs.ts';
@@ -160,10 +160,12 @@ export interface DeletedInstance {
   readonly inputs?: number;
 }
 
+/** Without `mayMakeWorkspace`, it fails with `E_STORE_WRITE` in a workspace that was taken away. */
 export async function openJournal(
   outside: StorePorts,
   location: JournalLocation,
   limits: StoreLimits = defaultLimits,
+  mayMakeWorkspace = true,
 ): Promise<Journal> {
   const { clock, processes, fence } = outside;
   const warn = (warning: StoreWarning) => outside.warn(warning);
@@ -171,7 +173,7 @@ export async function openJournal(
   const { stateRoot, workspaceId } = location;
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const folder = instancesFolder(workspace);
-  await makeFolders(ports.fs, stateRoot, folder);
+  await (mayMakeWorkspace ? makeFolders(ports.fs, stateRoot, folder) : makeFoldersBelow(ports.fs, workspace, folder));
   // The index of the last list. An entry counts only while its files are unchanged.
   let index: InstanceIndex = new Map();
   const slots = new InstanceSlots(ports, location, limits);

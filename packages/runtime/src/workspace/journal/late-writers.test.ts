@@ -7,7 +7,16 @@ import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import { openAgentStore } from '../../store/files/open-agent-store.ts';
 import { openJournal } from './journal.ts';
+
+test('an agent process that opens its conversation late does not bring back a deleted state root', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-late-'));
+  const stateRoot = join(folder, 'state');
+  expect(await rejectionOf(openAgentStore({ stateRoot, workspaceId: 'w' }))).toMatchObject({ code: 'E_STORE_WRITE' });
+  expect(existsSync(stateRoot)).toBe(false);
+  rmSync(folder, { recursive: true });
+});
 
 test('late traces and runtime events do not bring back a deleted state root', async () => {
   const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-late-'));
