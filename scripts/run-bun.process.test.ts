@@ -157,7 +157,12 @@ describe('npm test', () => {
 
   test('starts the slowest of the listed files first', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `${letter}.test.ts`);
-    const waiting = `import { test } from 'bun:test'; test('waits', () => Bun.sleep(200));`;
+    // The first two files end after both have begun, so a process that is slow to start changes nothing.
+    const waiting = `import { test } from 'bun:test';
+      import { readdirSync, writeFileSync } from 'node:fs';
+      writeFileSync(import.meta.path + '.begun', '');
+      const count = () => readdirSync(import.meta.dir).filter((name) => name.endsWith('.begun')).length;
+      test('waits', async () => { while (count() < 2) await Bun.sleep(5); });`;
     const times = Object.fromEntries(names.map((name, index) => [name, index * 1_000]));
     const { stderr } = await runSuite(
       {
