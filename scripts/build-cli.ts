@@ -1,9 +1,9 @@
 /**
  * Bundles the programs of `gdn` into `packages/cli/dist/gdn`, so that it starts fast. Every `import()` in the sources
  * starts a separate file, and a command loads only the files it needs. Each file has its bytecode (`compile-parts.ts`).
- * The packages of model providers are not bundled, because only agents load them.
  *
- * 1. Code of our packages that asks for its own folder gets the folder of its source.
+ * 1. Code of our packages that asks for its own folder gets the folder of its source. The packages of model providers are
+ *    loaded from the runtime, which ships them (`provider-packages.ts`).
  * 2. `sources.json` lists the sources and the time when the build began. If a source is newer than that, `run-newest.cjs`
  *    runs the sources instead of the bundle. The file is not packed, so an installed `gdn` compares nothing.
  * 3. The licences of the bundled packages are in a file next to the bundle.
@@ -11,24 +11,20 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { compileParts } from './compile-parts.ts';
+import { inBundledPackages } from './provider-packages.ts';
+import { readLicenses } from './read-licenses.ts';
 
 const repository = join(import.meta.dir, '..');
 const cli = join(repository, 'packages', 'cli');
 
-const external = ['@ai-sdk/*'];
 // Names are not minified, so that error stacks stay readable.
 const minify = { whitespace: true, syntax: true };
 
 const askedFolder = /\bimport\.meta\.(dir|url)\b|\b__dirname\b/g;
 
-/** Commander's imports that take time at every start, although `gdn` hardly uses them, and what takes their place. */
-const lighter: readonly (readonly [import_: string, instead: string])[] = [
-  [
-    "import childProcess from 'node:child_process';",
-    "const childProcess = { get spawn() { return require('node:child_process').spawn; } };",
-  ],
-  ["import { stripVTControlCharacters } from 'node:util';", 'const { stripANSI: stripVTControlCharacters } = Bun;'],
-];
+/** Commander's import that takes time at every start, although `gdn` does not use it, and what takes its place. */
+const heavy = "const childProcess = require('node:child_process');";
+const lighter = "const childProcess = { get spawn() { return require('node:child_process').spawn; } };";
 
 const [, , given = join(cli, 'dist', 'gdn'), flag] = process.argv;
 if (import.meta.main) await rebuild(given);
@@ -44,7 +40,7 @@ async function rebuild(folder: string): Promise<void> {
     writeFileSync(list, '');
     const { mtime: began } = statSync(list);
     const sources = await bundle(fresh);
-    writeFileSync(join(fresh, 'licenses.txt'), readLicenses(Object.values(sources).flat()));
+    writeFileSync(join(fresh, 'licenses.txt'), readLicenses(repository, Object.values(sources).flat()));
     writeFileSync(list, `${JSON.stringify(sources, null, 1)}\n`);
     utimesSync(list, began, began);
     rmSync(folder, { recursive: true, force: true });
@@ -66,14 +62,13 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
     splitting: true,
     naming: { entry: '[name].[ext]', chunk: 'gdn-[hash].[ext]' },
     minify,
-    external,
     metafile: true,
     plugins: [
       { name: 'own folders', setup: keepFolders },
       { name: 'light commander', setup: lightenCommander },
     ],
   });
-  await compileParts({ modules, folder, external, minify, bytecode: flag !== '--no-bytecode' });
+  await compileParts({ modules, folder, minify, bytecode: flag !== '--no-bytecode' });
   const outputs = Object.entries(metafile?.outputs ?? {});
   return Object.fromEntries(
     outputs.map(([path, { inputs }]) => [
@@ -92,7 +87,11 @@ function keepFolders(build: Bun.PluginBuilder): void {
     // All files of the bundle are in the folder of the program. In CommonJS, Bun would write the folder of the build.
     const here = `Bun.resolveSync("@goondan/${name}/package.json", Bun.main)`;
     const folder = `${here}.replace(/package\\.json$/, ${JSON.stringify(dirname(source))})`;
-    const contents = readFileSync(path, 'utf8').replaceAll(askedFolder, (_, what) =>
+    const text = inBundledPackages(
+      readFileSync(path, 'utf8'),
+      (file) => `${here}.replace(/package\\.json$/, "dist/${file}")`,
+    );
+    const contents = text.replaceAll(askedFolder, (_, what) =>
       what === 'url' ? `Bun.pathToFileURL(${folder} + "/x.ts").href` : folder,
     );
     return { contents, loader: path.endsWith('.cjs') ? 'js' : 'ts' };
@@ -100,8 +99,8 @@ function keepFolders(build: Bun.PluginBuilder): void {
 }
 
 function lightenCommander(build: Bun.PluginBuilder): void {
-  build.onLoad({ filter: /\/node_modules\/commander\/lib\/(command|help)\.js$/ }, ({ path }) => ({
-    contents: lighter.reduce((text, [heavy, instead]) => text.replace(heavy, instead), readFileSync(path, 'utf8')),
+  build.onLoad({ filter: /\/node_modules\/commander\/lib\/command\.js$/ }, ({ path }) => ({
+    contents: readFileSync(path, 'utf8').replace(heavy, lighter),
     loader: 'js',
   }));
 }
@@ -113,15 +112,4 @@ function lightenCommander(build: Bun.PluginBuilder): void {
 export function findOwnSource(root: string, path: string): { name: string; source: string } | undefined {
   const [, name, source] = /^packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(relative(root, path)) ?? [];
   return name === undefined || source === undefined ? undefined : { name, source };
-}
-
-function readLicenses(inputs: readonly string[]): string {
-  const packages = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
-  return [...packages]
-    .map((folder) => {
-      const name = readdirSync(join(repository, folder)).find((each) => /^licen[cs]e/i.test(each));
-      if (name === undefined) throw new Error(`${folder} has no licence`);
-      return `${folder.replace(/^.*node_modules\//, '')}\n\n${readFileSync(join(repository, folder, name), 'utf8')}`;
-    })
-    .join('\n\n');
 }

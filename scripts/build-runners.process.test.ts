@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SourceDocument } from '../packages/runtime/src/config/bundle/place.ts';
@@ -47,12 +48,24 @@ test('an agent loads only its own files at its start: no third party, not even a
   expect(foreign).toEqual([]);
   // The agent loads its other files later, when it needs them.
   expect(own.length).toBeWithin(1, 4);
-  const later = readdirSync(fresh)
-    .filter((name) => name.endsWith('.js'))
-    .flatMap((name) => [...readFileSync(join(fresh, name), 'utf8').matchAll(/\bimport\("([^"]+)"\)/g)])
-    .map(([, path = '']) => path);
-  expect(later).toContain('ajv');
-  expect(later.filter((path) => path.startsWith('.') || /zod|yaml/.test(path))).toEqual([]);
+});
+
+test('they and the packages of model providers import only packages that npm installs with the runtime', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(repository, 'packages/runtime/package.json'), 'utf8'));
+  const code = readdirSync(fresh).filter((name) => name.endsWith('.js'));
+  const imports = /\b(?:from|import\(|require\()"([^"./][^"]*)"/g;
+  const imported = code
+    .flatMap((name) => [...readFileSync(join(fresh, name), 'utf8').matchAll(imports)])
+    .map(([, path = '']) => path)
+    .filter((path) => !/^(node|bun):/.test(path) && !builtinModules.includes(path));
+  expect(imported).toContain('zod/v4');
+  expect(imported.filter((path) => !Object.hasOwn(dependencies, path.split('/')[0] ?? ''))).toEqual([]);
+});
+
+test('the licence of every bundled package is there', () => {
+  const licenses = readFileSync(join(fresh, 'licenses.txt'), 'utf8').split('\n');
+  const names = ['ajv', 'zod', '@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/provider-utils'];
+  for (const name of names) expect(licenses).toContain(name);
 });
 
 /** Lists the files that a file requires when it is loaded, including indirect ones. */

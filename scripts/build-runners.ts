@@ -4,21 +4,25 @@
  *
  * The start of a process is made fast and small here (`bench/spawn.ts` measures it):
  * 1. Code that a start does not need is in separate files, loaded on demand: every `import()` in the sources starts a
- *    separate file. Third-party packages are not bundled.
+ *    separate file.
  * 2. Each file has the bytecode that Bun would otherwise make at every start (`compile-parts.ts`).
+ * 3. Third-party packages are bundled. Their licences are in a file next to the programs.
  *
  * The same sources and the same Bun give the same bytes, which `build-runners.process.test.ts` checks. The current
  * folder must be the repository, because file names depend on it.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
 import { sha256 } from '../packages/runtime/src/json/sha256.ts';
 import { compileParts } from './compile-parts.ts';
 import { compiledName } from './compiled-name.ts';
+import { bundleProviderPackages } from './provider-packages.ts';
+import { readLicenses } from './read-licenses.ts';
 
-const runtime = join(import.meta.dir, '..', 'packages', 'runtime');
-const baseLibrary = join(import.meta.dir, '..', 'packages', 'base');
+const repository = join(import.meta.dir, '..');
+const runtime = join(repository, 'packages', 'runtime');
+const baseLibrary = join(repository, 'packages', 'base');
 
 /** The name of each program in `dist`, and its source. */
 const runners: Readonly<Record<string, string>> = {
@@ -46,28 +50,30 @@ async function rebuild(folder: string): Promise<void> {
 }
 
 async function buildRunners(folder: string): Promise<void> {
-  const { dependencies } = await Bun.file(join(runtime, 'package.json')).json();
-  // Goondan's own packages are bundled: a child process resolves imports of them to its own copy.
-  const external = Object.keys(dependencies).filter((name) => !name.startsWith('@goondan/'));
   const modules = join(folder, 'modules');
   mkdirSync(folder, { recursive: true });
+  const sources: string[] = [];
   for (const [name, source] of Object.entries(runners)) {
-    await splitModules(name, join(runtime, source), external, modules);
-    await compileParts({ modules, folder, external, minify: true });
+    sources.push(...(await splitModules(name, join(runtime, source), modules)));
+    await compileParts({ modules, folder, minify: true });
   }
+  sources.push(...(await bundleProviderPackages(runtime, folder)));
+  const paths = sources.map((path) => relative(repository, path));
+  writeFileSync(join(folder, 'licenses.txt'), readLicenses(repository, paths));
 }
 
-/** Builds the program and its parts as ES modules. */
-async function splitModules(name: string, source: string, external: string[], folder: string): Promise<void> {
-  await Bun.build({
+/** Builds the program and its parts as ES modules. Returns the paths of their sources. */
+async function splitModules(name: string, source: string, folder: string): Promise<string[]> {
+  const { metafile } = await Bun.build({
     entrypoints: [source],
     outdir: folder,
     target: 'bun',
     format: 'esm',
     splitting: true,
     naming: { entry: `${name}.[ext]`, chunk: `${name}-[hash].[ext]` },
-    external,
+    metafile: true,
   });
+  return Object.keys(metafile?.inputs ?? {});
 }
 
 /** Returns the values of each YAML file by the hash of its text, as it is here and as it is in a tarball. */

@@ -11,13 +11,12 @@ export interface Parts {
   readonly modules: string;
   /** The folder of the compiled parts. */
   readonly folder: string;
-  readonly external: string[];
   readonly minify: NonNullable<Bun.BuildConfig['minify']>;
   /** False for a test that only compares the code. */
   readonly bytecode?: boolean;
 }
 
-export async function compileParts({ modules, folder, external, minify, bytecode = true }: Parts): Promise<void> {
+export async function compileParts({ modules, folder, minify, bytecode = true }: Parts): Promise<void> {
   const files = readdirSync(modules);
   // Bun compiles an import differently if a package says that its files are modules. So the folder of the build would
   // decide.
@@ -30,7 +29,6 @@ export async function compileParts({ modules, folder, external, minify, bytecode
       format: 'cjs',
       bytecode,
       minify,
-      external,
       plugins: [{ name: 'parts', setup: keepParts }],
     });
   }

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { compilePackages } from './compile-packages.ts';
 import { compiledName } from './compiled-name.ts';
+import { inBundledPackages } from './provider-packages.ts';
 
 const repository = resolve(import.meta.dir, '..');
 
@@ -44,6 +45,7 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, string>>;
   readonly files?: readonly string[];
   readonly scripts?: unknown;
+  readonly devDependencies?: unknown;
 }
 
 /**
@@ -119,9 +121,12 @@ export async function npmPack(folders: readonly string[], ...options: readonly s
   return packed.map(({ name, version, filename, files }) => ({ name, version, filename, files }));
 }
 
-/** Changes `src` to `lib` in the manifest, the resources and the commands of a staged package. */
+/**
+ * Changes `src` to `lib` in the manifest, the resources and the commands of a staged package, and the packages of model
+ * providers to their bundles.
+ */
 function turnToCompiled(folder: string): void {
-  const { scripts: _, ...manifest } = readManifest(folder);
+  const { scripts: _scripts, devDependencies: _bundled, ...manifest } = readManifest(folder);
   const exports = Object.entries(manifest.exports ?? {}).map(([door, module]) => [door, doorOf(module)]);
   // The staging folder contains only shipped files, so patterns that exclude files are not needed.
   const files = ['lib', ...(manifest.files ?? []).filter((pattern) => !pattern.startsWith('!'))];
@@ -129,6 +134,14 @@ function turnToCompiled(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(turned, undefined, 2)}\n`);
   for (const name of ['*.yaml', 'bin/*.cjs'].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(folder)])) {
     writeFileSync(join(folder, name), compiledName(readFileSync(join(folder, name), 'utf8')));
+  }
+  for (const name of new Bun.Glob('lib/agent/model/providers/*.js').scanSync(folder)) {
+    const dist = '../'.repeat(dirname(name).split('/').length);
+    const text = readFileSync(join(folder, name), 'utf8');
+    writeFileSync(
+      join(folder, name),
+      inBundledPackages(text, (file) => `'${dist}dist/${file}'`),
+    );
   }
 }
 

@@ -247,9 +247,9 @@ describe('npm test', () => {
 
 async function runSuite(files: Record<string, string>, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
   const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of [...scripts, 'packages/runtime/bin/find-bun.cjs'])
+  for (const path of [...scripts, 'packages/runtime/bin/find-bun.cjs', 'packages/runtime/package.json'])
     cpSync(join(repository, path), join(place, path));
-  await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');
+  await Bun.write(join(place, 'node_modules/bun/package.json'), JSON.stringify({ version: Bun.version }));
   mkdirSync(join(place, 'node_modules/bun/bin'));
   symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
   symlinkSync(join(repository, 'node_modules/fast-check'), join(place, 'node_modules/fast-check'));

