@@ -19,7 +19,7 @@ const UNKNOWN_MS = 100;
  * Modules that no module imports, because a process starts with them, and the tests of these processes. The programs of a
  * bundle (`register.ts` and `index.ts` of the base library) are loaded by the tests of their folder.
  */
-const startedBy: Readonly<Record<string, string>> = {
+export const startedBy: Readonly<Record<string, string>> = {
   'packages/base/src/tools/file-system/search/main.ts': 'packages/base/src/tools/file-system/*.test.ts',
   'packages/cli/bin/gdn.cjs': 'packages/cli/src/{launcher,main,platform}.process.test.ts',
   'packages/cli/src/main.ts': 'packages/cli/src/{main,standard-streams,with-interrupt,wrong-use}.process.test.ts',

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTree, withProject } from '../read-doors.ts';
-import { chooseTests } from './choose-tests.ts';
+import { listFiles } from '../shape.ts';
+import { chooseTests, startedBy } from './choose-tests.ts';
 import { Coverage, joinLines } from './coverage.ts';
 import { applyMutant, listMutants } from './list-mutants.ts';
 import { compareResults, parseResults, renderResults, renderTable } from './results.ts';
@@ -115,6 +116,14 @@ describe('the tests of a mutant', () => {
     expect(coverage().isKnown('a.test.ts', 'packages/b.ts')).toBe(true);
     hashes.set('a.test.ts', '2');
     expect(coverage().isKnown('a.test.ts', 'packages/b.ts')).toBe(false);
+  });
+
+  test('of a module that only a process starts with exist, and so does the module', () => {
+    const files = listFiles();
+    const broken = Object.entries(startedBy).filter(
+      ([module, tests]) => !files.includes(module) || !files.some((path) => new Bun.Glob(tests).match(path)),
+    );
+    expect(broken).toEqual([]);
   });
 
   test('lines without a count belong to the line above', () => {
