@@ -7,7 +7,7 @@ import { counterLimits } from './claim.ts';
 import type { AgentTurn, CounterState } from './counter-state.ts';
 
 /** The time for which a wait counts after its last attempt. Attempts are more frequent. */
-const WAITS_MS = 2_000;
+export const WAITS_MS = 2_000;
 /** The time for which the turn of an agent is remembered that does not wait. */
 const REMEMBERED_MS = 600_000;
 
