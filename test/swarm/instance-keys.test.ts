@@ -84,7 +84,7 @@ function checkFolders(running: TestSwarm, agent: string, keys: readonly string[]
 /** Checks that nothing was created outside of the workspace, and that other users cannot read the files inside. */
 function checkSurroundings({ folder, stateRoot, workspace }: TestSwarm): void {
   expect(readdirSync(folder).toSorted()).toEqual(['state', 'work']);
-  expect(readdirSync(stateRoot)).toEqual(['workspaces']);
+  expect(readdirSync(stateRoot).toSorted()).toEqual(['format.json', 'workspaces']);
   expect(readdirSync(join(stateRoot, 'workspaces'))).toEqual(['test']);
   for (const entry of readdirSync(workspace, { recursive: true, withFileTypes: true })) {
     if (entry.isSocket()) continue;

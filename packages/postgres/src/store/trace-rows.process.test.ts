@@ -40,7 +40,18 @@ function linesOf(
   const ids = { turnId, agentName, instanceKey: 'default', traceId, spanId };
   const parent = parentSpanId === undefined ? {} : { parentSpanId };
   const lines: (readonly [isNeeded: boolean, line: object])[] = [
-    [true, { type: 'start', format: 1, time, ...ids, ...parent, input: `é ${turnId}`, ...(resumed && { resumed }) }],
+    [
+      true,
+      {
+        type: 'start',
+        time,
+        ...ids,
+        ...parent,
+        source: { kind: 'cli', name: 'test' },
+        input: `é ${turnId}`,
+        ...(resumed && { resumed }),
+      },
+    ],
     [false, { type: 'dropped', count: 1, text }],
   ];
   const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 };
