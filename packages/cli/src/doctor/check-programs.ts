@@ -16,11 +16,10 @@ export async function checkNode(): Promise<Check> {
 
 /** Reports the version of Bun. Bun exists, because it runs this code. */
 export function checkBun(): Check {
-  // Reads the version from the runtime's `package.json`: Bun is a dependency of the runtime, so that Node programs have
-  // it too.
+  // The runtime depends on Bun for every system, in one version, so that Node programs have it too.
   const file = Bun.resolveSync('@goondan/runtime/package.json', import.meta.dir);
-  const manifest: { dependencies: { bun: string } } = JSON.parse(readFileSync(file, 'utf8'));
-  const wanted = manifest.dependencies.bun;
+  const manifest: { optionalDependencies: Record<string, string> } = JSON.parse(readFileSync(file, 'utf8'));
+  const [wanted] = Object.values(manifest.optionalDependencies);
   if (Bun.version === wanted) return ok('Bun', Bun.version);
   return warning('Bun', `${Bun.version}; gdn is tested with ${wanted}`, 'Run `npm ci`, or install @goondan/cli again.');
 }
