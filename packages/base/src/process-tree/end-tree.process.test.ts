@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { endTree } from './end-tree.ts';
 import { newProcessTag, readTree, type TreeRoot } from './read-tree.ts';
-import { runningCommands, untilSleeping } from './testing/running-commands.ts';
+import { countSleeping, runningCommands } from './testing/running-commands.ts';
+import { until } from '../../../../test/until.ts';
 
 const started: Bun.Subprocess[] = [];
 afterEach(async () => {
@@ -30,7 +31,7 @@ describe('the tree of a command', () => {
   test('is ended with processes that left its session and lost their parent, by the tag', async () => {
     const mark = newMark();
     const root = start(`setsid sh -c 'setsid sleep ${mark} & exit' & wait; exec sleep ${mark}`);
-    await untilSleeping(mark, 2);
+    await until(() => countSleeping(mark) === 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -38,7 +39,7 @@ describe('the tree of a command', () => {
   test('is ended with processes with an empty environment, by their parent or session', async () => {
     const mark = newMark();
     const root = start(`env -i setsid sleep ${mark} & (env -i sleep ${mark} &) ; exec sleep ${mark}`);
-    await untilSleeping(mark, 3);
+    await until(() => countSleeping(mark) === 3);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -46,7 +47,7 @@ describe('the tree of a command', () => {
   test('is ended with another group of its session, even without a parent and a tag', async () => {
     const mark = newMark();
     const root = start(`bash -c 'set -m; env -i sleep ${mark} & disown' ; exec sleep ${mark}`);
-    await untilSleeping(mark, 2);
+    await until(() => countSleeping(mark) === 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -55,7 +56,7 @@ describe('the tree of a command', () => {
     const mark = newMark();
     const root = start(`setsid sleep ${mark} & sleep ${mark} & exit`);
     await root.child.exited;
-    await untilSleeping(mark, 2);
+    await until(() => countSleeping(mark) === 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
@@ -64,7 +65,7 @@ describe('the tree of a command', () => {
     const [own, stranger] = [newMark(), newMark()];
     const other = start(`exec sleep ${stranger}`);
     const root = start(`exec sleep ${own}`);
-    await untilSleeping(own, 1);
+    await until(() => countSleeping(own) === 1);
     expect(readTree(root)).toEqual([root.pid]);
     await endTree(root, { graceMs: 0 });
     expect(runningCommands(`sleep ${stranger}`)).toHaveLength(1);
@@ -74,11 +75,11 @@ describe('the tree of a command', () => {
   test('has time to end by itself, but no longer', async () => {
     const [first, second] = [newMark(), newMark()];
     const polite = start(`trap 'exit 5' TERM; sleep ${first} & wait`);
-    await untilSleeping(first, 1);
+    await until(() => countSleeping(first) === 1);
     expect(await endTree(polite, { graceMs: 20_000 })).toBe(0);
     expect(await polite.child.exited).toBe(5);
     const stubborn = start(`trap '' TERM; sleep ${second}; sleep ${second}`);
-    await untilSleeping(second, 1);
+    await until(() => countSleeping(second) === 1);
     expect(await endTree(stubborn, { graceMs: 50 })).toBe(0);
     await stubborn.child.exited;
     expect(stubborn.child.signalCode).toBe('SIGKILL');
@@ -87,7 +88,7 @@ describe('the tree of a command', () => {
   test('is ended even when a busy machine lets this process wait longer than the grace', async () => {
     const mark = newMark();
     const stubborn = start(`trap '' TERM; sleep ${mark}; sleep ${mark}`);
-    await untilSleeping(mark, 1);
+    await until(() => countSleeping(mark) === 1);
     const now = spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(60_000);
     const left = await endTree(stubborn, { graceMs: 500 }).finally(() => now.mockRestore());
     expect([left, runningCommands(`sleep ${mark}`)]).toEqual([0, []]);

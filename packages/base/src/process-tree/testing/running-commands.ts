@@ -1,11 +1,9 @@
 /** For tests: reads the command lines of the processes on this machine. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { until } from '../../../../../test/until.ts';
 
-/** Waits until exactly so many processes sleep this number of seconds. The command line of their shell has it, too. */
-export async function untilSleeping(seconds: string, count: number): Promise<void> {
-  const sleeping = () => runningCommands(`sleep ${seconds}`).filter((line) => line.startsWith('sleep '));
-  await until(() => sleeping().length === count, { about: `${count} processes that sleep ${seconds} s` });
+/** Counts the processes that sleep this number of seconds. The command line of their shell has it, too. */
+export function countSleeping(seconds: string): number {
+  return runningCommands(`sleep ${seconds}`).filter((line) => line.startsWith('sleep ')).length;
 }
 
 /** Lists the command lines of all processes that contain a text. */

@@ -5,11 +5,12 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { hasPart } from '../../../../../test/parts.ts';
-import { runningCommands, untilSleeping } from '../../process-tree/testing/running-commands.ts';
+import { countSleeping, runningCommands } from '../../process-tree/testing/running-commands.ts';
 import { readBashConfig } from './bash-config.ts';
 import { findSandbox, type Sandbox } from './find-sandbox.ts';
 import { type CommandAsk, type CommandPlace, runCommand } from './run-command.ts';
 import { SpillFolder } from './spill-folder.ts';
+import { until } from '../../../../../test/until.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-bash-test-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -122,7 +123,7 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     const ran = run(`trap '' TERM; setsid sleep ${mark} & sleep ${mark}`, { sandbox, signal: cancel.signal }).catch(
       (error: unknown) => error,
     );
-    await untilSleeping(mark, 2);
+    await until(() => countSleeping(mark) === 2);
     cancel.abort(new Error('cancelled by a test'));
     expect(await ran).toMatchObject({ message: 'cancelled by a test' });
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
