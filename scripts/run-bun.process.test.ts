@@ -1,6 +1,6 @@
 // Tests real runs: a copy of the script in a temporary repository that has its own tests.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -157,22 +157,22 @@ describe('npm test', () => {
 
   test('starts the slowest of the listed files first', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `${letter}.test.ts`);
-    // The first two files end after both have begun, so a process that is slow to start changes nothing.
+    const order = join(mkdtempSync(join(temporary, 'order-')), 'begun.txt');
+    // The first file of each of the two processes ends after both have begun, however slowly one of them starts.
     const waiting = `import { test } from 'bun:test';
-      import { readdirSync, writeFileSync } from 'node:fs';
-      writeFileSync(import.meta.path + '.begun', '');
-      const count = () => readdirSync(import.meta.dir).filter((name) => name.endsWith('.begun')).length;
-      test('waits', async () => { while (count() < 2) await Bun.sleep(5); });`;
+      import { appendFileSync, readFileSync } from 'node:fs';
+      const order = ${JSON.stringify(order)};
+      appendFileSync(order, import.meta.file + '\\n');
+      test('waits', async () => { while (readFileSync(order, 'utf8').split('\\n').length < 3) await Bun.sleep(5); });`;
     const times = Object.fromEntries(names.map((name, index) => [name, index * 1_000]));
-    const { stderr } = await runSuite(
+    await runSuite(
       {
         ...Object.fromEntries(names.map((name) => [name, waiting])),
         'test/timings.json': JSON.stringify({ version: 1, files: times }),
       },
       ['--parallel=2'],
     );
-    const ended = [...stderr.matchAll(/^(\w\.test\.ts):$/gm)].map(([, name = '']) => name);
-    expect(ended.slice(0, 2)).toContain('f.test.ts');
+    expect(readFileSync(order, 'utf8').split('\n').slice(0, 2)).toContain('f.test.ts');
   });
 
   // One of the next runs waits five seconds, so they run at the same time.
