@@ -89,6 +89,7 @@ async function run(files: Record<string, string>, command: string[]) {
     'scripts/usual-engine.mjs',
     'scripts/refuse-leftovers.mjs',
     'packages/runtime/bin/find-bun.cjs',
+    'packages/runtime/package.json',
     'test/parts.ts',
     'test/seed.ts',
   ]) {
@@ -109,7 +110,7 @@ async function run(files: Record<string, string>, command: string[]) {
     await Bun.write(join(place, 'bin', name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(place, 'bin', name), 0o755);
   }
-  const all = { ...files, 'node_modules/bun/package.json': '{ "name": "bun" }' };
+  const all = { ...files, 'node_modules/bun/package.json': JSON.stringify({ version: Bun.version }) };
   for (const [path, text] of Object.entries(all)) await Bun.write(join(place, path), text);
   const { GOONDAN_TEST_PARTS: _, ...env } = process.env;
   const child = Bun.spawn(command, {
