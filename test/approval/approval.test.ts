@@ -540,11 +540,11 @@ describe('code of a bundle', () => {
       { type: 'question.ended', callId: 'x', outcome: { status: 'answered', answer } },
       { type: 'approval.approve', id },
       { type: 'approval.decided', ...answer },
-      { type: 'question.taken', id, agent: 'keeper', instanceKey: 'default' },
     ];
     await Promise.all(foreign.map((frame, index) => forge(`foreign ${index}`, frame)));
     const known = [
       { type: 'question.taken', id },
+      { type: 'question.taken', id, agent: 'keeper', instanceKey: 'default' },
       ...Array.from({ length: 3 }, (_, index) => ({ type: 'question.withdrawn', callId: `approval-${index}` })),
       { type: 'question.ask', ...questionFrame(question), agent: 'keeper', eventId: question?.eventId ?? '' },
     ];
@@ -564,6 +564,7 @@ describe('code of a bundle', () => {
       toolName,
       args,
       reason: 'Mine.',
+      kind: 'call',
       expiresInMs: 1_000,
     };
   }
