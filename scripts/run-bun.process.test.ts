@@ -105,10 +105,10 @@ describe('npm test', () => {
     const sampled = `import { test } from 'bun:test';
       import fc from 'fast-check';
       for (const name of ["isn't \\"$(small)\\" | [x]", 'is not small'])
-        test(name, () => { throw new Error('sample ' + fc.sample(fc.nat(), 1)); });`;
+        test(name, () => { throw new Error('sample ' + fc.sample(fc.uuid(), 1)); });`;
     const files = { 'a.test.ts': sampled };
     const first = await runSuite(files, [], { GOONDAN_SEED: undefined });
-    const [, sample = ''] = /(sample \d+)\n/.exec(first.stdout) ?? [];
+    const [, sample = ''] = /(sample \S+)\n/.exec(first.stdout) ?? [];
     const repeat = /^Repeat: GOONDAN_SEED=(\d+) npm test -- a\.test\.ts -t '(isn.*)'$/m.exec(first.stdout);
     const [, seed = '', title = ''] = repeat ?? [];
     const again = await runSuite(files, ['a.test.ts', '-t', title], { GOONDAN_SEED: seed });
