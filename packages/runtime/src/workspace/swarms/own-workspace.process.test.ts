@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { samples } from '../../../../../test/samples.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { Processes } from '../../ports/processes.ts';
@@ -145,22 +145,23 @@ test('an interrupted run is reported to every later owner until one ends properl
 test('an interrupted run is reported to the next owner, whichever byte of orchestrator.json is damaged', async () => {
   const place = newPlace();
   const runTag = 'GOONDAN_RUN=d29f6a2c-7b1e-4a39-9f44-0c5b3e8d1a70';
-  await ownWorkspace({ ...place, processes: only(1), flock: false }, { swarm: 'shop', runTag: 'an earlier one' });
-  await ownWorkspace({ ...place, processes: only(2) }, { swarm: 'shop', runTag });
+  // All owners are in fact this process, which would keep a real lock. Nothing of this test needs a sync.
+  const flock = async () => ({ answer: 'locked' }) as const;
+  const fs = { ...systemFs, syncFolder: async () => undefined };
+  const own = (pid: number, tag: string) =>
+    ownWorkspace({ ...place, fs, flock, processes: only(pid) }, { swarm: 'shop', runTag: tag });
+  await own(1, 'an earlier one');
+  await own(2, runTag);
   const [record, lock] = [readFileSync(fileOf(place)), readFileSync(lockOf(place))];
-  for (const mask of [1, 128])
-    for (let at = 0; at < record.length; at += 1) {
-      // A copy, because the first owner, which is in fact this process, would keep the lock.
-      const next = newPlace();
-      mkdirSync(dirname(fileOf(next)), { recursive: true });
-      const damaged = Buffer.from(record);
-      damaged.writeUInt8(damaged.readUInt8(at) ^ mask, at);
-      writeFileSync(fileOf(next), damaged);
-      writeFileSync(lockOf(next), lock);
-      const owner = await ownWorkspace({ ...next, processes: only(77) }, { swarm: 'shop', runTag: 'next' });
-      expect(owner.broken.map((each) => each.runTag)).toContain(runTag);
-      await owner.release();
-    }
+  for (let at = 0; at < record.length; at += 1) {
+    const damaged = Buffer.from(record);
+    damaged.writeUInt8(damaged.readUInt8(at) ^ (at % 5 === 0 ? 128 : 1), at);
+    writeFileSync(fileOf(place), damaged);
+    writeFileSync(lockOf(place), lock);
+    const owner = await own(77, 'next');
+    expect(owner.broken.map((each) => each.runTag)).toContain(runTag);
+    await owner.release();
+  }
 });
 
 const RACES = samples(50);
