@@ -1,5 +1,6 @@
 // Tests the chat of a person: `gdn run` in a real terminal (tmux), with bundles that use the scripted model.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -276,6 +277,17 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     expect((await place.run('run', 'bundle', '--trust', '--input', 'hi')).stdout).toBe('You said: hi\n');
     const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
     expect(stdout).toContain('E_CANCELLED');
+  });
+
+  test('a state root that is taken away: the chat says so, 1, and nothing brings it back', async () => {
+    await start();
+    renameSync(place.stateRoot, join(place.folder, 'taken-away'));
+    await terminal.enter('hello');
+    const seen = await terminal.see(/Not sent:\nhello\nThe swarm was stopped\..*\n\$$/);
+    expect(seen).toContain('E_FENCED');
+    expect(await terminal.exitCode()).toBe(1);
+    expect(place.processes()).toEqual([]);
+    expect(existsSync(place.stateRoot)).toBe(false);
   });
 
   testInProof('/quit lets a turn finish, and Ctrl-C shortens the wait', async () => {

@@ -59,6 +59,7 @@ export async function runChat(
     await leaveSwarm(opened, end, run.folder, signals, terminal);
     signals.forget();
   }
+  if (opened.swarm.failure !== undefined) return exitCodes.failure;
   return end === 'interrupted' || end === 'quit' ? exitCodes.interrupted : exitCodes.ok;
 }
 
