@@ -1,10 +1,6 @@
-/**
- * Checks values against JSON Schemas. The only validator of the process is loaded with the first schema that is not
- * plain.
- */
+/** Checks values against JSON Schemas. The only validator of the process is loaded with the first schema. */
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, Options, SchemaValidateFunction, ValidateFunction } from 'ajv';
-import { checkPlainSchema } from './check-plain-schema.ts';
 import { findSizeProblem } from './count-schema-nodes.ts';
 import {
   duplicateMessage,
@@ -46,8 +42,6 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   if (problem !== undefined) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${problem.message}.`);
   }
-  const plain = checkPlainSchema(own);
-  if (plain !== undefined) return plain;
   validator ??= loadValidator();
   const ajv = await validator;
   let validate: ValidateFunction;
@@ -70,7 +64,7 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
 }
 
 /** `strictNumbers`: NaN and the infinities are not numbers, as in JSON. */
-export const validatorOptions: Options = {
+const validatorOptions: Options = {
   strict: false,
   strictNumbers: true,
   allErrors: true,

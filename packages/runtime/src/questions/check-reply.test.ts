@@ -69,6 +69,7 @@ describe('an answer to a question', () => {
     [{ args: { command: 'x'.repeat(256_000) } }, 'args has 256014 bytes'],
     [{ args: {} }, "the value must have required property 'command'"],
     [{ args: { command: 'ls' } }, 'command must NOT have fewer than 3 characters'],
+    [{ args: { command: '🫖🫖' } }, 'command must NOT have fewer than 3 characters'],
     [{ args: { command: 'list', count: 10 } }, 'count must be <= 9'],
     [{ args: { command: 'list', other: 1 } }, 'the value must NOT have additional properties ("other")'],
   ])('to a tool call is refused with the field that does not fit: %j', (more, words) => {

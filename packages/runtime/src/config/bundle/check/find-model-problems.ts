@@ -3,11 +3,13 @@
  * `x-goondan-ref: Model` names a model.
  */
 import type { JsonSchema, JsonValue } from '@goondan/types';
-import { MODEL_REFERENCE } from '../../../json/check-plain-schema.ts';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf } from '../bundle.ts';
 import { modelKeyOf } from '../list-models.ts';
+
+/** The keyword for a text that names a model of the agent. Its value is `Model`. */
+const MODEL_REFERENCE = 'x-goondan-ref';
 
 export interface ModelProblem {
   /** The path in the config. */
