@@ -65,7 +65,7 @@ test('edited arguments have a problem if the validator finds one, with the same 
       const check = await compileSchema({ properties: { a: given } }, 'a test');
       for (const each of values) {
         const problems = check({ a: each }).map(({ message }) => message);
-        const found = findEditProblem({ properties: { a: given as JsonObject } }, {}, { a: each });
+        const found = findEditProblem({ properties: { a: given } }, {}, { a: each });
         if (problems.length === 0) expect(found).toBeUndefined();
         else expect(problems).toContain(found ?? 'none');
         wrong += Math.min(problems.length, 1);
