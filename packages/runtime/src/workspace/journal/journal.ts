@@ -85,8 +85,8 @@ export interface Journal extends ConversationStore {
   /** Returns true if the instance has a turn to finish, or answers to deliver. Does not read the inbox. */
   hasUnfinished(instance: AgentAddress): Promise<boolean>;
   /**
-   * Opens the inbox log, repairs it after a crash, and brings older inboxes into it. The first `accept` does the same. Only
-   * for the owner of the workspace. **Errors** — those of the disk.
+   * Opens the inbox log, and repairs it after a crash. The first `accept` does the same. Only for the owner of the
+   * workspace. **Errors** — those of the disk.
    */
   openInbox(): Promise<void>;
   /** Notes that the commit of an event's turn is durable, so that the event can be removed. */

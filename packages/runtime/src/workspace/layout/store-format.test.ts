@@ -31,16 +31,20 @@ test('the first owner writes the format, and later ones accept it', async () => 
   }
 });
 
-test('owners may write the format at the same time, and write an empty file again', async () => {
-  for (const format of [undefined, '']) {
+test('owners may write the format at the same time, and write a file again that was not finished', async () => {
+  for (const format of [undefined, '', '{"form', '\0\0']) {
     const { stateRoot, path } = newRoot(format);
     await Promise.all(Array.from({ length: 8 }, () => writeFormat({ stateRoot })));
     expect(readFileSync(path, 'utf8')).toBe('{"formatVersion":1}\n');
   }
 });
 
-test.each([0, 2, 12])('a state root of format %d gives one clear error, and is not changed', async (version) => {
-  const text = `{"formatVersion":${version}}\n`;
+test.each([
+  ['0', '{"formatVersion":0}\n'],
+  ['12', '{\n  "name": "later", "formatVersion": 12\n}'],
+  ['unknown', '{"version":2}'],
+  ['unknown', 'later'],
+])('a state root of format %s gives one clear error, and is not changed: %j', async (version, text) => {
   const { stateRoot, path } = newRoot(text);
   const refusal = {
     code: 'E_STORE_FORMAT',

@@ -22,18 +22,25 @@ export async function refuseOtherFormat({ stateRoot, fs = systemFs }: FormatPlac
 export async function writeFormat({ stateRoot, fs = systemFs }: FormatPlace): Promise<void> {
   const coded = codedFs(fs);
   const hasFormat = async () => (await readFormat(coded, stateRoot)) !== undefined;
-  const bytes = Buffer.from(`${JSON.stringify({ formatVersion: FORMAT_VERSION })}\n`);
+  const bytes = Buffer.from(ownText);
   if ((await hasFormat()) || (await coded.createNew(formatPath(stateRoot), bytes)) || (await hasFormat())) return;
-  // A loss of power has left an empty file.
+  // A loss of power has left an empty file, or a part of one.
   await coded.remove(formatPath(stateRoot));
   await coded.createNew(formatPath(stateRoot), bytes);
 }
 
-/** Returns the number; `undefined` when there is no file, or no number in it. */
-async function readFormat(fs: Fs, stateRoot: string): Promise<number | undefined> {
-  const bytes = await fs.read(formatPath(stateRoot));
-  const [, digits] = /^\{"formatVersion":(\d+)\W/.exec(new TextDecoder().decode(bytes)) ?? [];
-  return digits === undefined ? undefined : Number(digits);
+const ownText = `${JSON.stringify({ formatVersion: FORMAT_VERSION })}\n`;
+
+/** Returns the number; `undefined` when there is no file, or only the beginning of one. */
+async function readFormat(fs: Fs, stateRoot: string): Promise<number | 'unknown' | undefined> {
+  const text = new TextDecoder().decode(await fs.read(formatPath(stateRoot))).replaceAll('\0', '');
+  if (text !== ownText && ownText.startsWith(text)) return undefined;
+  try {
+    const { formatVersion } = JSON.parse(text);
+    return typeof formatVersion === 'number' ? formatVersion : 'unknown';
+  } catch {
+    return 'unknown';
+  }
 }
 
 function formatPath(stateRoot: string): string {
