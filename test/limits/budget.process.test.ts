@@ -122,7 +122,7 @@ describe('Y-04 a breach that asks', () => {
       ),
       args: { budget: 'all', measure: 'calls', scope: 'swarm', limit: 2, to: 4 },
     });
-    expect(provider.requests.length).toBe(2);
+    await until(() => provider.requests.length === 2, { about: 'the calls within the budget' });
     // One answer counts for all of them: two go on, and the other six ask for the next portion.
     await swarm.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
     await until(
@@ -132,7 +132,7 @@ describe('Y-04 a breach that asks', () => {
       },
       { about: 'six turns ask again' },
     );
-    expect(provider.requests.length).toBe(4);
+    await until(() => provider.requests.length === 4, { about: 'the calls within the raised budget' });
 
     const [next] = await open();
     await swarm.answer({ id: next?.id ?? '', by: 'ann', note: 'Enough.', decision: 'denied' });
