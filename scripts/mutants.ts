@@ -2,23 +2,24 @@
  * `npm run mutants [-- FOLDER … | ID …]`: makes small mistakes in the code, one at a time, and runs the tests that reach
  * them. Prints those that no test notices.
  *
- * Without `--share`, it tries a sample: about 2,000 mutants, always the same ones. `--share 1` tries all mutants of a
- * folder. tmp/mutants keeps each result until the module or its tests change, so an interrupted run goes on;
- * `--fresh` forgets them. `--write` puts the results of the sample into test/mutants.txt.
+ * It tries a sample: about 2,000 mutants of all code, or 300 of folders, always the same ones. `--share 0.5` tries half
+ * of all mutants, `--share 1` all. tmp/mutants keeps each result until the module, its tests or their kits change, so an
+ * interrupted run goes on; `--fresh` forgets them. `--write` puts the results of the 2,000 into test/mutants.txt.
  *
  * The exit code is 1 if, compared with test/mutants.txt of the last commit,
  * 1. a mutant that was killed is not killed now, or
- * 2. less than 85 % of the other reached mutants are killed, or one of them survives without a reason. Add the reason in
- *    test/mutants.txt: `ID s REASON`.
+ * 2. less than 85 % of the new reached mutants are killed, or one of them survives without a reason. Add the reason in
+ *    test/mutants.txt: `ID s REASON`. Without `--share`, only those of the 2,000 count as new.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openReach, wideLimits } from './mutants/choose-tests.ts';
+import { openReach, type Reach, wideLimits } from './mutants/choose-tests.ts';
 import { Coverage, hashText } from './mutants/coverage.ts';
 import { listMutants } from './mutants/list-mutants.ts';
 import {
   compareResults,
+  type Comparison,
   type Letter,
   parseResults,
   renderResults,
@@ -33,15 +34,11 @@ import { isCounted, listFiles, repository } from './shape.ts';
 
 /** The part of all mutants that is in the sample. */
 const SAMPLE = 0.027;
+/** How many mutants of folders are tried. */
+const OF_FOLDERS = 300;
 const resultFile = 'test/mutants.txt';
 const keptFolder = join(repository, 'tmp/mutants');
 const keptFile = join(keptFolder, 'results.txt');
-
-interface Choice {
-  /** Folders, modules and ids; all mutants when empty. */
-  readonly wanted: readonly string[];
-  readonly share: number;
-}
 
 async function main(): Promise<number> {
   const { values, positionals: wanted } = parseArgs({
@@ -51,7 +48,7 @@ async function main(): Promise<number> {
   if (values.fresh) rmSync(keptFolder, { recursive: true, force: true });
   const files = listFiles();
   const all = await listAll(files);
-  const chosen = all.filter((mutant) => isChosen(mutant, { wanted, share: Number(values.share ?? SAMPLE) }));
+  const chosen = choose(all, wanted, values.share);
   console.log(`${chosen.length} of ${all.length} mutants`);
 
   const committed = Bun.spawnSync(['git', 'show', `HEAD:${resultFile}`], { cwd: repository, stderr: 'ignore' });
@@ -60,7 +57,8 @@ async function main(): Promise<number> {
   const written = parseResults(existsSync(join(repository, resultFile)) ? read(resultFile) : '');
   const results = new Map([...letters].map(([id, letter]) => [id, withReason(letter, written.get(id))]));
   if (values.write) writeFileSync(join(repository, resultFile), renderResults(merge(written, results, all)));
-  const isWorse = report(chosen, results, before);
+  const judged = [...results].filter(([id]) => values.share !== undefined || isSampled(id));
+  const isWorse = report(chosen, results, before.size === 0 ? undefined : compareResults(before, new Map(judged)));
   if (failed.length > 0) console.log(`\nThese tests fail without a mutant, and were left out:\n${failed.join('\n')}`);
   return isWorse || failed.length > 0 ? 1 : 0;
 }
@@ -83,10 +81,15 @@ async function listAll(files: readonly string[]): Promise<PlacedMutant[]> {
   });
 }
 
-function isChosen({ id, path }: PlacedMutant, { wanted, share }: Choice): boolean {
-  if (wanted.includes(id)) return true;
-  const isInside = wanted.some((folder) => `${path}/`.startsWith(`${folder.replace(/\/$/, '')}/`));
-  return (wanted.length === 0 || isInside) && isSampled(id, share);
+/** Chooses mutants of folders, modules and ids; of all code when `wanted` is empty. */
+function choose(all: readonly PlacedMutant[], wanted: readonly string[], share?: string): PlacedMutant[] {
+  const inside = all.filter(
+    ({ path }) =>
+      wanted.length === 0 || wanted.some((folder) => `${path}/`.startsWith(`${folder.replace(/\/$/, '')}/`)),
+  );
+  const usual = wanted.length === 0 ? SAMPLE : Math.max(SAMPLE, OF_FOLDERS / inside.length);
+  const sample = new Set(inside.filter(({ id }) => isSampled(id, Number(share ?? usual))));
+  return all.filter((mutant) => sample.has(mutant) || wanted.includes(mutant.id));
 }
 
 /** An id is a random number that stays the same. */
@@ -111,13 +114,10 @@ async function tryTwice(
   before: Results,
 ): Promise<Tried> {
   const hashes = new Map<string, string>();
-  const hashOf = (path: string) => hashes.getOrInsertComputed(path, () => hashText(read(path)));
-  const tools = {
-    trees,
-    hashOf,
-    coverage: new Coverage(join(keptFolder, 'coverage'), hashOf),
-    reach: openReach(repository, files),
-  };
+  const reach = openReach(repository, files);
+  const hashOf = (path: string) =>
+    hashes.getOrInsertComputed(path, () => hashText([path, ...reach.kitsOf(path)].map(read).join('\0')));
+  const tools = { trees, hashOf, coverage: new Coverage(join(keptFolder, 'coverage'), hashOf), reach };
   const first = await tryChosen(tools, chosen);
   const { lost } = compareResults(before, new Map([...first.letters].map(([id, letter]) => [id, { letter }])));
   if (lost.length === 0) return first;
@@ -136,7 +136,7 @@ interface Tools {
   readonly trees: readonly WorkTree[];
   readonly hashOf: (path: string) => string;
   readonly coverage: Coverage;
-  readonly reach: ReturnType<typeof openReach>;
+  readonly reach: Reach;
 }
 
 /** Returns the result of each mutant, from this run or an earlier one. */
@@ -180,7 +180,7 @@ function merge(written: Results, results: Results, all: readonly PlacedMutant[])
 }
 
 /** Prints the results, and what is worse than before. Returns whether anything is. */
-function report(chosen: readonly PlacedMutant[], results: Results, before: Results): boolean {
+function report(chosen: readonly PlacedMutant[], results: Results, comparison?: Comparison): boolean {
   const letterOf = ({ id }: PlacedMutant) => results.get(id)?.letter ?? 'n';
   const byId = new Map(chosen.map((mutant) => [mutant.id, mutant]));
   const print = (title: string, ids: readonly string[]) => {
@@ -194,8 +194,8 @@ function report(chosen: readonly PlacedMutant[], results: Results, before: Resul
   console.log(`\n${renderTable(chosen.map((mutant) => [mutant.path.split('/')[1] ?? '', letterOf(mutant)]))}`);
 
   // Nothing is new if nothing was committed yet.
-  if (before.size === 0) return false;
-  const { lost, unexplained, tooFew } = compareResults(before, results);
+  if (comparison === undefined) return false;
+  const { lost, unexplained, tooFew } = comparison;
   print('Killed before, and not now. Keep the test that killed it:', lost);
   print(`New, and no test notices it. Write a test, or a reason in ${resultFile}:`, unexplained);
   if (tooFew !== undefined)

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { listDoors } from '../read-doors.ts';
+import { isCounted } from '../shape.ts';
 
 /** The most test files of a mutant, and the time that they may take together. The nearest file is always chosen. */
 const usualLimits = { files: 12, ms: 8_000 };
@@ -40,19 +41,33 @@ export interface ReachingTest {
   readonly distance: number;
 }
 
-/** Returns a function that lists the test files that reach a module. */
-export function openReach(folder: string, files: readonly string[]): (module: string) => readonly ReachingTest[] {
+export interface Reach {
+  /** Lists the test files that reach a module. */
+  testsOf(module: string): readonly ReachingTest[];
+  /** Lists the files on which a test file depends beside the tested code: kits, and its snapshots. */
+  kitsOf(test: string): readonly string[];
+}
+
+export function openReach(folder: string, files: readonly string[]): Reach {
   const { files: timings }: { files: Record<string, number> } = JSON.parse(
     readFileSync(join(folder, 'test/timings.json'), 'utf8'),
   );
   const imports = readImports(folder, files);
   const reaches = new Map<string, ReachingTest[]>();
+  const kits = new Map<string, string[]>();
+  const known = new Set(files);
   for (const path of files.filter(isTest)) {
     const distances = new Map([[path, 0]]);
     // A map that grows during its iteration is iterated to its new end.
     for (const [module, distance] of distances) {
       for (const next of imports.get(module) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
     }
+    const snapshots = posix.join(posix.dirname(path), '__snapshots__', `${posix.basename(path)}.snap`);
+    const others = [...distances.keys(), snapshots].filter((each) => known.has(each) && !isCounted(each));
+    kits.set(
+      path,
+      others.filter((each) => each !== path),
+    );
     const ms = timings[path] ?? UNKNOWN_MS;
     for (const [module, imported] of distances) {
       const isBeside = posix.dirname(path) === posix.dirname(module);
@@ -60,10 +75,13 @@ export function openReach(folder: string, files: readonly string[]): (module: st
       reaches.getOrInsert(module, []).push({ path, ms, distance });
     }
   }
-  return (module) => {
-    const all = reaches.get(module) ?? [];
-    const fast = all.filter(({ ms }) => ms <= SLOW_MS);
-    return fast.length === 0 ? all : fast;
+  return {
+    testsOf(module) {
+      const all = reaches.get(module) ?? [];
+      const fast = all.filter(({ ms }) => ms <= SLOW_MS);
+      return fast.length === 0 ? all : fast;
+    },
+    kitsOf: (test) => kits.get(test) ?? [],
   };
 }
 

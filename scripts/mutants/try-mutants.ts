@@ -1,7 +1,7 @@
 /** Runs the tests of mutants, in two copies of the repository at a time. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChosenTests, chooseTests, type ReachingTest, type wideLimits } from './choose-tests.ts';
+import { type ChosenTests, chooseTests, type Reach, type wideLimits } from './choose-tests.ts';
 import type { Coverage } from './coverage.ts';
 import { applyMutant, type Mutant } from './list-mutants.ts';
 import type { Outcome, WorkTree } from './work-tree.ts';
@@ -35,13 +35,13 @@ export interface Choice {
 export async function chooseAll(
   trees: readonly WorkTree[],
   mutants: readonly PlacedMutant[],
-  reach: (module: string) => readonly ReachingTest[],
+  { testsOf }: Reach,
   coverage: Coverage,
   limits?: typeof wideLimits,
 ): Promise<Choice> {
   const passed = new Map<string, boolean>();
   const choose = (mutant: PlacedMutant): TestedMutant => {
-    const tests = reach(mutant.path).filter(({ path }) => passed.get(path) !== false);
+    const tests = testsOf(mutant.path).filter(({ path }) => passed.get(path) !== false);
     const executes = (test: string) => coverage.executes(test, mutant.path, mutant.line);
     return { ...mutant, tests: chooseTests(tests, executes, limits) };
   };
@@ -50,7 +50,7 @@ export async function chooseAll(
     trees,
     coverage,
     passed,
-    modules.flatMap((module) => reach(module).flatMap(({ path }) => (coverage.isKnown(path, module) ? [] : [path]))),
+    modules.flatMap((module) => testsOf(module).flatMap(({ path }) => (coverage.isKnown(path, module) ? [] : [path]))),
   );
   // A test that is left out makes room for another one.
   for (;;) {
