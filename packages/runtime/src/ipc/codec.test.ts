@@ -53,108 +53,79 @@ const layer = {
   buffers: true,
 } as const;
 
-type Samples<Message extends { type: string }> = { [Type in Message['type']]: Extract<Message, { type: Type }>[] };
+type Fields<Message> = Message extends unknown ? Omit<Message, 'type'> : never;
 
-const toAgent: Samples<ToAgent> = {
-  start: [{ type: 'start', plan: { agentName: 'coder', models: {} } }],
+/** Takes the fields of at least one message of each type, and returns the messages. */
+function samplesOf<Message extends { type: string }>(fields: {
+  readonly [Type in Message['type']]: readonly Fields<Extract<Message, { type: Type }>>[];
+}): Message[] {
+  return Object.entries<readonly object[]>(fields).flatMap(([type, list]) =>
+    // The fields of each type are checked above.
+    list.map((each) => ({ type, ...each }) as unknown as Message),
+  );
+}
+
+const asking = <Request>(...requests: Request[]) => requests.map((request) => ({ callId: 'call-1', request }));
+const ending = <Outcome>(...outcomes: Outcome[]) => outcomes.map((outcome) => ({ callId: 'call-1', outcome }));
+
+const toAgent = samplesOf<ToAgent>({
+  start: [{ plan: { agentName: 'coder', models: {} } }],
   turn: [
-    { type: 'turn', event, seq: 3 },
-    { type: 'turn', event, seq: 4, deadLetter: true },
-    { type: 'turn', event, seq: 4, isExcused: true },
+    { event, seq: 3 },
+    { event, seq: 4, deadLetter: true },
+    { event, seq: 4, isExcused: true },
   ],
-  'turn.ahead': [{ type: 'turn.ahead', event, seq: 5 }],
-  'turn.back': [{ type: 'turn.back', eventId: 'event-1' }],
-  'turn.steer': [{ type: 'turn.steer', event: { ...event, delivery: 'now' }, seq: 6 }],
-  cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
-  'call.ended': [
-    { type: 'call.ended', callId: 'call-1', outcome: { status: 'accepted' } },
-    { type: 'call.ended', callId: 'call-1', outcome: { status: 'answered', result } },
-    { type: 'call.ended', callId: 'call-1', outcome: { status: 'failed', error } },
-  ],
-  'reply.taken': [{ type: 'reply.taken', eventId: 'event-1' }],
-  watch: [
-    { type: 'watch', kinds: [] },
-    { type: 'watch', kinds: ['delta', 'runtime.event'], soFar: true },
-    { type: 'watch', kinds: ['delta'], during: 'event-1' },
-  ],
-  'agents.listed': [
-    {
-      type: 'agents.listed',
-      callId: 'call-1',
-      instances: [{ agentName: 'b', instanceKey: 'k', status: 'asleep' }],
-    },
-  ],
+  'turn.ahead': [{ event, seq: 5 }],
+  'turn.back': [{ eventId: 'event-1' }],
+  'turn.steer': [{ event: { ...event, delivery: 'now' }, seq: 6 }],
+  cancel: [{ eventId: 'event-1', reason: '' }],
+  'call.ended': ending({ status: 'accepted' }, { status: 'answered', result }, { status: 'failed', error }),
+  'reply.taken': [{ eventId: 'event-1' }],
+  watch: [{ kinds: [] }, { kinds: ['delta', 'runtime.event'], soFar: true }, { kinds: ['delta'], during: 'event-1' }],
+  'agents.listed': [{ callId: 'call-1', instances: [{ agentName: 'b', instanceKey: 'k', status: 'asleep' }] }],
   'turn.held': [
-    { type: 'turn.held', eventId: 'event-1', isHeld: true },
-    { type: 'turn.held', eventId: 'event-1', isHeld: false },
+    { eventId: 'event-1', isHeld: true },
+    { eventId: 'event-1', isHeld: false },
   ],
-  'question.ended': [
-    {
-      type: 'question.ended',
-      callId: 'call-1',
-      outcome: { status: 'answered', answer: { id: 'a1', decision: 'approved' } },
-    },
-    {
-      type: 'question.ended',
-      callId: 'call-1',
-      outcome: { status: 'answered', answer: { id: 'a1', decision: 'denied', by: 'ann', note: 'No.' } },
-    },
-    { type: 'question.ended', callId: 'call-1', outcome: { status: 'failed', error } },
-  ],
-  'counters.ended': [
-    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'reserved', marked: [1], waitedMs: 0.5 } },
-    {
-      type: 'counters.ended',
-      callId: 'call-1',
-      outcome: { status: 'refused', claim: 0, used: 20, reserved: 1, limit: 20 },
-    },
-    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'done' } },
-    { type: 'counters.ended', callId: 'call-1', outcome: { status: 'failed', error } },
-  ],
-  'counters.waiting': [{ type: 'counters.waiting', callId: 'call-1', limit: 'concurrent: 1 of Model/main' }],
-  'changeset.ended': [
-    { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'answered', value: { content: null } } },
-    { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'failed', error } },
-  ],
-  'store.ended': [
-    { type: 'store.ended', callId: 'store-1', outcome: { status: 'done' } },
-    { type: 'store.ended', callId: 'store-1', outcome: { status: 'loaded', log: { epoch: 2, base: [], frames: [] } } },
-    {
-      type: 'store.ended',
-      callId: 'store-1',
-      outcome: { status: 'loaded', log: { epoch: 2, checkpoint: '{}', base: ['a\n'], frames: ['{}', '{}'] } },
-    },
-    {
-      type: 'store.ended',
-      callId: 'store-1',
-      outcome: { status: 'left', answers: [{ eventId: 'e1', result: { turnId: 't', finishReason: 'text_response' } }] },
-    },
-    { type: 'store.ended', callId: 'store-1', outcome: { status: 'failed', error } },
-  ],
+  'question.ended': ending(
+    { status: 'answered', answer: { id: 'a1', decision: 'approved' } },
+    { status: 'answered', answer: { id: 'a1', decision: 'denied', by: 'ann', note: 'No.' } },
+    { status: 'failed', error },
+  ),
+  'counters.ended': ending(
+    { status: 'reserved', marked: [1], waitedMs: 0.5 },
+    { status: 'refused', claim: 0, used: 20, reserved: 1, limit: 20 },
+    { status: 'done' },
+    { status: 'failed', error },
+  ),
+  'counters.waiting': [{ callId: 'call-1', limit: 'concurrent: 1 of Model/main' }],
+  'changeset.ended': ending({ status: 'answered', value: { content: null } }, { status: 'failed', error }),
+  'store.ended': ending(
+    { status: 'done' },
+    { status: 'loaded', log: { epoch: 2, base: [], frames: [] } },
+    { status: 'loaded', log: { epoch: 2, checkpoint: '{}', base: ['a\n'], frames: ['{}', '{}'] } },
+    { status: 'left', answers: [{ eventId: 'e1', result: { turnId: 't', finishReason: 'text_response' } }] },
+    { status: 'failed', error },
+  ),
   'agents.changed': [
     {
-      type: 'agents.changed',
       agents: [{ name: 'a' }, { name: 'b', description: 'Asks back.' }],
       connections: [{ name: 'front-door', connector: 'web' }],
     },
-    { type: 'agents.changed', agents: [], connections: [] },
+    { agents: [], connections: [] },
   ],
-  'change.prepare': [{ type: 'change.prepare', change: 1, plan: { agentName: 'coder', models: {} } }],
-  'change.swap': [{ type: 'change.swap', change: 1 }],
-  'change.drop': [{ type: 'change.drop', change: 1 }],
-  ping: [{ type: 'ping', n: 0 }],
-  drain: [
-    { type: 'drain', graceMs: 30_000 },
-    { type: 'drain', graceMs: 30_000, cleanUpMs: 1_000 },
-  ],
-};
+  'change.prepare': [{ change: 1, plan: { agentName: 'coder', models: {} } }],
+  'change.swap': [{ change: 1 }],
+  'change.drop': [{ change: 1 }],
+  ping: [{ n: 0 }],
+  drain: [{ graceMs: 30_000 }, { graceMs: 30_000, cleanUpMs: 1_000 }],
+});
 
-const fromAgent: Samples<FromAgent> = {
-  ready: [{ type: 'ready', extensions: ['x'], layers: [layer, { ...layer, timeoutMs: 5 }], tools: ['a__b'] }],
+const fromAgent = samplesOf<FromAgent>({
+  ready: [{ extensions: ['x'], layers: [layer, { ...layer, timeoutMs: 5 }], tools: ['a__b'] }],
   described: [
-    { type: 'described', extensions: ['x'], layers: [], tools: [] },
+    { extensions: ['x'], layers: [], tools: [] },
     {
-      type: 'described',
       extensions: ['x'],
       layers: [],
       tools: ['x__y'],
@@ -181,9 +152,8 @@ const fromAgent: Samples<FromAgent> = {
     },
   ],
   'so.far': [
-    { type: 'so.far', events: [], deltas: [] },
+    { events: [], deltas: [] },
     {
-      type: 'so.far',
       events: [{ name: 'turn.started', payload: { turnId: 't' } }],
       deltas: [
         { eventId: 'e', delta: { type: 'text', text: 'x', turnId: 't', stepId: 's', stepIndex: 0 }, soFar: 'all' },
@@ -191,45 +161,34 @@ const fromAgent: Samples<FromAgent> = {
       ],
     },
   ],
-  'start.failed': [{ type: 'start.failed', error }],
-  'turn.begun': [{ type: 'turn.begun' }],
-  'turn.lost': [{ type: 'turn.lost', eventId: 'e', error }],
+  'start.failed': [{ error }],
+  'turn.begun': [{}],
+  'turn.lost': [{ eventId: 'e', error }],
   'turn.done': [
-    { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },
-    { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage, begins: 'event-2' },
-    { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage, took: ['event-3', 'event-4'] },
+    { eventId: 'event-1', result, stepCount: 1, usage },
+    { eventId: 'event-1', result, stepCount: 1, usage, begins: 'event-2' },
+    { eventId: 'event-1', result, stepCount: 1, usage, took: ['event-3', 'event-4'] },
     {
-      type: 'turn.done',
       eventId: 'event-1',
       result: { turnId: 'turn-1', finishReason: 'error', error: { message: 'no', code: 'ANY' } },
       stepCount: 0,
       usage: { ...usage, cachedInputTokens: 1 },
     },
   ],
-  'turn.returned': [{ type: 'turn.returned', eventId: 'event-1' }],
-  reply: [{ type: 'reply', eventId: 'event-1', result }],
+  'turn.returned': [{ eventId: 'event-1' }],
+  reply: [{ eventId: 'event-1', result }],
   delta: [
-    { type: 'delta', eventId: 'event-1', delta },
-    { type: 'delta', eventId: 'event-1', delta: { ...delta, type: 'reasoning' } },
-    { type: 'delta', eventId: 'event-1', delta: { type: 'discard', turnId: 't', stepId: 's', stepIndex: 2 } },
+    { eventId: 'event-1', delta },
+    { eventId: 'event-1', delta: { ...delta, type: 'reasoning' } },
+    { eventId: 'event-1', delta: { type: 'discard', turnId: 't', stepId: 's', stepIndex: 2 } },
   ],
-  'runtime.event': [{ type: 'runtime.event', name: 'turn.started', payload: { turnId: 'turn-1' } }],
-  log: [{ type: 'log', line }],
-  call: [
-    {
-      type: 'call',
-      callId: 'call-1',
-      kind: 'request',
-      to: { agentName: 'b', instanceKey: 'k' },
-      event,
-      timeoutMs: 15_000,
-    },
-  ],
-  'call.cancelled': [{ type: 'call.cancelled', callId: 'call-1' }],
-  'agents.list': [{ type: 'agents.list', callId: 'call-1' }],
+  'runtime.event': [{ name: 'turn.started', payload: { turnId: 'turn-1' } }],
+  log: [{ line }],
+  call: [{ callId: 'call-1', kind: 'request', to: { agentName: 'b', instanceKey: 'k' }, event, timeoutMs: 15_000 }],
+  'call.cancelled': [{ callId: 'call-1' }],
+  'agents.list': [{ callId: 'call-1' }],
   'question.ask': [
     {
-      type: 'question.ask',
       callId: 'call-1',
       key: '0/call/x/approval/0',
       toolCallId: 'x',
@@ -243,7 +202,6 @@ const fromAgent: Samples<FromAgent> = {
       expiresInMs: 1,
     },
     {
-      type: 'question.ask',
       callId: 'call-2',
       key: '0/call/x/person/approval/0',
       toolCallId: 'x',
@@ -255,110 +213,74 @@ const fromAgent: Samples<FromAgent> = {
       expiresInMs: 1,
     },
   ],
-  'question.withdrawn': [{ type: 'question.withdrawn', callId: 'call-1' }],
-  'question.taken': [{ type: 'question.taken', id: 'a1' }],
-  'changeset.ask': [
-    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'open' } },
-    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'read', changesetId: 'c1', path: 'a.md' } },
+  'question.withdrawn': [{ callId: 'call-1' }],
+  'question.taken': [{ id: 'a1' }],
+  'changeset.ask': asking(
+    { kind: 'open' },
+    { kind: 'read', changesetId: 'c1', path: 'a.md' },
+    { kind: 'write', changesetId: 'c1', path: 'a.md', content: '' },
+    { kind: 'write', changesetId: 'c1', path: 'a.md' },
+    { kind: 'review', changesetId: 'c1' },
+    { kind: 'commit', changesetId: 'c1', digest: 'd' },
+    { kind: 'commit', changesetId: 'c1', digest: 'd', approvalId: 'a1' },
+  ),
+  store: asking(
+    { kind: 'load' },
+    { kind: 'append', epoch: 1, frame: { seq: 1, last: 1, line: '{}', isDurable: false } },
     {
-      type: 'changeset.ask',
-      callId: 'call-1',
-      request: { kind: 'write', changesetId: 'c1', path: 'a.md', content: '' },
-    },
-    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'write', changesetId: 'c1', path: 'a.md' } },
-    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'review', changesetId: 'c1' } },
-    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'commit', changesetId: 'c1', digest: 'd' } },
-    {
-      type: 'changeset.ask',
-      callId: 'call-1',
-      request: { kind: 'commit', changesetId: 'c1', digest: 'd', approvalId: 'a1' },
-    },
-  ],
-  store: [
-    { type: 'store', callId: 'store-1', request: { kind: 'load' } },
-    {
-      type: 'store',
-      callId: 'store-1',
-      request: { kind: 'append', epoch: 1, frame: { seq: 1, last: 1, line: '{}', isDurable: false } },
-    },
-    {
-      type: 'store',
-      callId: 'store-1',
-      request: {
-        kind: 'append',
-        epoch: 1,
-        frame: {
-          seq: 2,
-          last: 3,
-          line: '{}',
-          isDurable: true,
-          begins: 4,
-          commit: {
-            version: 1,
-            messages: 2,
-            deadLetters: 0,
-            updatedAt: 1_790_000_000_000,
-            handled: 4,
-            answer: { eventId: 'e1', caller: { agentName: 'a', instanceKey: 'k' }, reply: '{}' },
-          },
+      kind: 'append',
+      epoch: 1,
+      frame: {
+        seq: 2,
+        last: 3,
+        line: '{}',
+        isDurable: true,
+        begins: 4,
+        commit: {
+          version: 1,
+          messages: 2,
+          deadLetters: 0,
+          updatedAt: 1_790_000_000_000,
+          handled: 4,
+          answer: { eventId: 'e1', caller: { agentName: 'a', instanceKey: 'k' }, reply: '{}' },
         },
       },
     },
+    { kind: 'checkpoint', epoch: 1, checkpoint: { seq: 3, text: '{}', base: { type: 'append', lines: 'a\n' } } },
+    { kind: 'answers.left' },
+    { kind: 'answers.acknowledge', eventId: 'e1' },
     {
-      type: 'store',
-      callId: 'store-1',
-      request: {
-        kind: 'checkpoint',
-        epoch: 1,
-        checkpoint: { seq: 3, text: '{}', base: { type: 'append', lines: 'a\n' } },
-      },
+      kind: 'traces',
+      lines: [
+        {
+          turn: { turnId: 't', traceId: 'trace', startedAt: new Date('2026-01-02T03:04:05.678Z') },
+          isNeeded: true,
+          text: '{}',
+        },
+      ],
     },
-    { type: 'store', callId: 'store-1', request: { kind: 'answers.left' } },
-    { type: 'store', callId: 'store-1', request: { kind: 'answers.acknowledge', eventId: 'e1' } },
+    { kind: 'events', lines: [{ name: 'turn.started' }] },
+  ),
+  'counters.ask': asking(
     {
-      type: 'store',
-      callId: 'store-1',
-      request: {
-        kind: 'traces',
-        lines: [
-          {
-            turn: { turnId: 't', traceId: 'trace', startedAt: new Date('2026-01-02T03:04:05.678Z') },
-            isNeeded: true,
-            text: '{}',
-          },
-        ],
-      },
+      kind: 'reserve',
+      id: 'turn-1/0/model/1',
+      claims: [{ scope: 'swarm', counter: 'c', window: 'minute', amount: 1, limit: 20, isSoft: true }],
+      limits: ['requestsPerMinute: 20 of Model/m'],
     },
-    { type: 'store', callId: 'store-1', request: { kind: 'events', lines: [{ name: 'turn.started' }] } },
-  ],
-  'counters.ask': [
-    {
-      type: 'counters.ask',
-      callId: 'call-1',
-      request: {
-        kind: 'reserve',
-        id: 'turn-1/0/model/1',
-        claims: [{ scope: 'swarm', counter: 'c', window: 'minute', amount: 1, limit: 20, isSoft: true }],
-        limits: ['requestsPerMinute: 20 of Model/m'],
-      },
-    },
-    { type: 'counters.ask', callId: 'call-1', request: { kind: 'begin', ids: ['turn-1/0/model/1'] } },
-    { type: 'counters.ask', callId: 'call-1', request: { kind: 'raise', approvalId: 'a', budget: { to: 40 } } },
-  ],
-  'counters.withdrawn': [{ type: 'counters.withdrawn', callId: 'call-1' }],
-  'counters.settled': [
-    { type: 'counters.settled', id: 'turn-1/0/model/1', amounts: [1, 200] },
-    { type: 'counters.settled', id: 'turn-1/0/model/1' },
-  ],
-  'changeset.withdrawn': [{ type: 'changeset.withdrawn', callId: 'call-1' }],
-  'change.ready': [{ type: 'change.ready', change: 1 }],
-  'change.failed': [{ type: 'change.failed', change: 1, error }],
-  'change.swapped': [{ type: 'change.swapped', change: 1 }],
-  pong: [{ type: 'pong', n: 7 }],
-  drained: [{ type: 'drained' }, { type: 'drained', leavesTurn: true }],
+    { kind: 'begin', ids: ['turn-1/0/model/1'] },
+    { kind: 'raise', approvalId: 'a', budget: { to: 40 } },
+  ),
+  'counters.withdrawn': [{ callId: 'call-1' }],
+  'counters.settled': [{ id: 'turn-1/0/model/1', amounts: [1, 200] }, { id: 'turn-1/0/model/1' }],
+  'changeset.withdrawn': [{ callId: 'call-1' }],
+  'change.ready': [{ change: 1 }],
+  'change.failed': [{ change: 1, error }],
+  'change.swapped': [{ change: 1 }],
+  pong: [{ n: 7 }],
+  drained: [{}, { leavesTurn: true }],
   replayed: [
     {
-      type: 'replayed',
       outcome: {
         first: {
           place: ['step 0'],
@@ -381,13 +303,10 @@ const fromAgent: Samples<FromAgent> = {
         },
       },
     },
-    {
-      type: 'replayed',
-      outcome: { others: 0, layers: 0, steps: 0, served: { model: 0, tool: 0, agent: 0, approval: 0 } },
-    },
+    { outcome: { others: 0, layers: 0, steps: 0, served: { model: 0, tool: 0, agent: 0, approval: 0 } } },
   ],
-  dropped: [{ type: 'dropped', counts }],
-};
+  dropped: [{ counts }],
+});
 
 const acceptance = { agent: 'coder', instanceKey: 'k', turnId: 'turn-1', traceId: 'trace-1', duplicate: false };
 
@@ -396,108 +315,89 @@ const question: ConnectorQuestion = {
   ...{ kind: 'call', reason: 'Why not?', digest: 'd', askedAt: 't', expiresAt: 't' },
 };
 
-const toConnector: Samples<ToConnector> = {
-  start: [{ type: 'start', plan: {} }],
-  'connector.accepted': [{ type: 'connector.accepted', id: 'e' }],
-  'connector.refused': [{ type: 'connector.refused', id: 'e', error }],
-  'ask.accepted': [{ type: 'ask.accepted', askId: 'ask-1', acceptance }],
-  'ask.delta': [{ type: 'ask.delta', askId: 'ask-1', delta }],
+const toConnector = samplesOf<ToConnector>({
+  start: [{ plan: {} }],
+  'connector.accepted': [{ id: 'e' }],
+  'connector.refused': [{ id: 'e', error }],
+  'ask.accepted': [{ askId: 'ask-1', acceptance }],
+  'ask.delta': [{ askId: 'ask-1', delta }],
   'ask.ended': [
     {
-      type: 'ask.ended',
       askId: 'ask-1',
       outcome: {
         status: 'answered',
         answer: { ...acceptance, response: 'Hi.', finishReason: 'error', error: { message: 'no' }, usage },
       },
     },
-    { type: 'ask.ended', askId: 'ask-1', outcome: { status: 'failed', error } },
+    { askId: 'ask-1', outcome: { status: 'failed', error } },
   ],
   'question.changed': [
-    { type: 'question.changed', change: { state: 'asked', question: { ...question, auth: { client: 'ci' } } } },
-    { type: 'question.changed', change: { state: 'answered', question, by: 'kim' } },
+    { change: { state: 'asked', question: { ...question, auth: { client: 'ci' } } } },
+    { change: { state: 'answered', question, by: 'kim' } },
   ],
-  'question.taken': [{ type: 'question.taken', callId: 'c' }],
-  'question.refused': [{ type: 'question.refused', callId: 'c', error }],
-  'file.taken': [{ type: 'file.taken', callId: 'c' }],
-  'file.refused': [{ type: 'file.refused', callId: 'c', error }],
-  ping: [{ type: 'ping', n: 1 }],
-  drain: [{ type: 'drain', graceMs: 0 }],
-  dropped: [{ type: 'dropped', counts }],
-};
+  'question.taken': [{ callId: 'c' }],
+  'question.refused': [{ callId: 'c', error }],
+  'file.taken': [{ callId: 'c' }],
+  'file.refused': [{ callId: 'c', error }],
+  ping: [{ n: 1 }],
+  drain: [{ graceMs: 0 }],
+  dropped: [{ counts }],
+});
 
-const fromConnector: Samples<FromConnector> = {
-  ready: [{ type: 'ready' }],
-  failed: [{ type: 'failed', error }],
+const fromConnector = samplesOf<FromConnector>({
+  ready: [{}],
+  failed: [{ error }],
   'connector.event': [
-    {
-      type: 'connector.event',
-      id: 'e',
-      event: { name: 'message', input: 'hi', properties: { chat: 7 }, auth: {}, metadata: {}, createdAt },
-    },
+    { id: 'e', event: { name: 'message', input: 'hi', properties: { chat: 7 }, auth: {}, metadata: {}, createdAt } },
   ],
   'connector.ask': [
-    {
-      type: 'connector.ask',
-      askId: 'ask-1',
-      id: 'e',
-      event: { name: 'message', createdAt, traceId: 'f'.repeat(32) },
-      wantsDeltas: true,
-    },
+    { askId: 'ask-1', id: 'e', event: { name: 'message', createdAt, traceId: 'f'.repeat(32) }, wantsDeltas: true },
   ],
-  'ask.left': [{ type: 'ask.left', askId: 'ask-1', cancel: false }],
+  'ask.left': [{ askId: 'ask-1', cancel: false }],
   'question.answer': [
-    { type: 'question.answer', callId: 'c', reply: { id: 'q', decision: 'denied', by: 'ci', note: 'No.' } },
+    { callId: 'c', reply: { id: 'q', decision: 'denied', by: 'ci', note: 'No.' } },
     {
-      type: 'question.answer',
       callId: 'c',
       reply: { id: 'q', digest: 'd', decision: 'approved', by: 'ci', auth: {}, args: {}, content: {}, always: 'tool' },
     },
   ],
-  'file.put': [{ type: 'file.put', callId: 'c', upload: 'u', data: 'AAAA', size: 3, isLast: true }],
-  'file.release': [{ type: 'file.release', uploads: ['u'] }],
-  log: [{ type: 'log', line: { time: 't', level: 'warn', message: '', connection: 'chat', event: 'x' } }],
-  pong: [{ type: 'pong', n: 1 }],
-  drained: [{ type: 'drained' }],
-  dropped: [{ type: 'dropped', counts }],
-};
+  'file.put': [{ callId: 'c', upload: 'u', data: 'AAAA', size: 3, isLast: true }],
+  'file.release': [{ uploads: ['u'] }],
+  log: [{ line: { time: 't', level: 'warn', message: '', connection: 'chat', event: 'x' } }],
+  pong: [{ n: 1 }],
+  drained: [{}],
+  dropped: [{ counts }],
+});
 
-const toKeeper: Record<ToKeeper['type'], readonly ToKeeper[]> = {
-  start: [{ type: 'start', plan: { extension: 'files' } }],
-  surroundings: [{ type: 'surroundings', environment: { A: 'b' }, unset: ['C'], workdir: '/w', secrets: ['b'] }],
-  ping: [{ type: 'ping', n: 1 }],
-  drain: [{ type: 'drain', graceMs: 5 }],
-};
+const toKeeper = samplesOf<ToKeeper>({
+  start: [{ plan: { extension: 'files' } }],
+  surroundings: [{ environment: { A: 'b' }, unset: ['C'], workdir: '/w', secrets: ['b'] }],
+  ping: [{ n: 1 }],
+  drain: [{ graceMs: 5 }],
+});
 
-const fromKeeper: Record<FromKeeper['type'], readonly FromKeeper[]> = {
-  ready: [{ type: 'ready' }],
-  failed: [{ type: 'failed', error: { code: 'E_EXT_LOAD', message: 'none' } }],
-  status: [{ type: 'status', status: { state: 'connected', lost: 1, lines: ['x'], tools: ['look'] } }],
-  log: [{ type: 'log', line: { time: 't', level: 'warn', message: '', event: 'x' } }],
-  pong: [{ type: 'pong', n: 1 }],
-  drained: [{ type: 'drained' }],
-  dropped: [{ type: 'dropped', counts }],
-};
+const fromKeeper = samplesOf<FromKeeper>({
+  ready: [{}],
+  failed: [{ error: { code: 'E_EXT_LOAD', message: 'none' } }],
+  status: [{ status: { state: 'connected', lost: 1, lines: ['x'], tools: ['look'] } }],
+  log: [{ line: { time: 't', level: 'warn', message: '', event: 'x' } }],
+  pong: [{ n: 1 }],
+  drained: [{}],
+  dropped: [{ counts }],
+});
 
 describe('every message', () => {
-  test.each(Object.values(toAgent).flat())('to an agent arrives unchanged: $type', (message) => {
-    expect(agentLanguage.child.decode(agentLanguage.parent.encode(message))).toStrictEqual(message);
-  });
-  test.each(Object.values(fromAgent).flat())('from an agent arrives unchanged: $type', (message) => {
-    expect(agentLanguage.parent.decode(agentLanguage.child.encode(message))).toStrictEqual(message);
-  });
-  test.each(Object.values(toConnector).flat())('to a connector arrives unchanged: $type', (message) => {
-    expect(connectorLanguage.child.decode(connectorLanguage.parent.encode(message))).toStrictEqual(message);
-  });
-  test.each(Object.values(fromConnector).flat())('from a connector arrives unchanged: $type', (message) => {
-    expect(connectorLanguage.parent.decode(connectorLanguage.child.encode(message))).toStrictEqual(message);
-  });
-
-  test.each(Object.values(toKeeper).flat())('to a keeper arrives unchanged: $type', (message) => {
-    expect(keeperLanguage.child.decode(keeperLanguage.parent.encode(message))).toStrictEqual(message);
-  });
-  test.each(Object.values(fromKeeper).flat())('from a keeper arrives unchanged: $type', (message) => {
-    expect(keeperLanguage.parent.decode(keeperLanguage.child.encode(message))).toStrictEqual(message);
+  describe.each([
+    ['to an agent', agentLanguage.parent, agentLanguage.child, toAgent],
+    ['from an agent', agentLanguage.child, agentLanguage.parent, fromAgent],
+    ['to a connector', connectorLanguage.parent, connectorLanguage.child, toConnector],
+    ['from a connector', connectorLanguage.child, connectorLanguage.parent, fromConnector],
+    ['to a keeper', keeperLanguage.parent, keeperLanguage.child, toKeeper],
+    ['from a keeper', keeperLanguage.child, keeperLanguage.parent, fromKeeper],
+  ])('%s arrives unchanged', (_, sender: Codec<never, unknown>, receiver: Codec<never, unknown>, samples) => {
+    test.each<{ type: string }>(samples)('$type', (message) => {
+      expect(receiver.decode(sender.encode(message as never))).toStrictEqual(message);
+    });
   });
 
   test('is a single line, whatever it contains', () => {
@@ -526,14 +426,14 @@ describe('a rejected frame', () => {
     ['{"type":"counters.settled","id":"a","amounts":[1,-0.5]}', 'amounts[1] is -0.5, not a number of at least 0'],
     ['{"type":"start.failed","error":{"code":"E_MINE","message":""}}', 'error.code is not a code of the catalogue'],
     ['{"type":"call","callId":"1","kind":"order"}', 'kind is "order", not one of request, send'],
-    [JSON.stringify({ ...fromAgent['turn.done'][0], result: { turnId: 1 } }), 'result.turnId is 1, not a text'],
+    [JSON.stringify({ ...sampleOf('turn.done'), result: { turnId: 1 } }), 'result.turnId is 1, not a text'],
     [
-      JSON.stringify({ ...fromAgent.call[0], event: { ...event, createdAt: 1_700_000_000 } }),
+      JSON.stringify({ ...sampleOf('call'), event: { ...event, createdAt: 1_700_000_000 } }),
       'event.createdAt is 1700000000, not a date',
     ],
     [
       JSON.stringify({
-        ...fromAgent['turn.done'][0],
+        ...sampleOf('turn.done'),
         result: { ...result, responseMessage: { ...result.responseMessage, data: { role: 'tool', content: 'x' } } },
       }),
       'result.responseMessage.data.content is a text, not a list',
@@ -545,7 +445,7 @@ describe('a rejected frame', () => {
   test.each<[FromAgent, string]>([
     [{ type: 'runtime.event', name: 'x', payload: { f: (() => 1) as never } }, 'payload.f is a function'],
     [
-      { ...only(fromAgent.call), event: { ...event, createdAt: new Date(NaN) } },
+      { ...sampleOf('call'), event: { ...event, createdAt: new Date(NaN) } },
       'event.createdAt is an invalid date, not a date',
     ],
     [{ type: 'log', line: { ...line, data: cyclic() } }, 'is nested deeper than 256 levels'],
@@ -563,8 +463,7 @@ describe('lossy messages', () => {
     ['the orchestrator, to an agent', agentLanguage.parent as Codec<never, unknown>, toAgent, []],
     ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, ['ask.delta']],
   ] as const)('of %s', (_, codec, samples, lossy) => {
-    const types = Object.values(samples)
-      .flat()
+    const types = samples
       .filter((message) => codec.lossyKindOf(message as never) !== undefined)
       .map(({ type }) => type);
     expect([...new Set<string>(types)]).toEqual([...lossy]);
@@ -604,9 +503,10 @@ function expectRefusal(act: () => unknown, message: string): void {
   expect(act).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
 }
 
-function only<Value>([value]: readonly Value[]): Value {
-  if (value === undefined) throw new Error('no sample');
-  return value;
+function sampleOf<Type extends FromAgent['type']>(type: Type): Extract<FromAgent, { type: Type }> {
+  const found = fromAgent.find((each) => each.type === type);
+  if (found === undefined) throw new Error('no sample');
+  return found as Extract<FromAgent, { type: Type }>;
 }
 
 function cyclic(): never {
