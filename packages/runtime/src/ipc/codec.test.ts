@@ -386,16 +386,18 @@ const fromKeeper = samplesOf<FromKeeper>({
   dropped: [{ counts }],
 });
 
+type AnyCodec = Omit<Codec<never, unknown>, 'dropped'>;
+
 describe('every message', () => {
-  describe.each([
+  describe.each<[string, AnyCodec, AnyCodec, readonly { type: string }[]]>([
     ['to an agent', agentLanguage.parent, agentLanguage.child, toAgent],
     ['from an agent', agentLanguage.child, agentLanguage.parent, fromAgent],
     ['to a connector', connectorLanguage.parent, connectorLanguage.child, toConnector],
     ['from a connector', connectorLanguage.child, connectorLanguage.parent, fromConnector],
     ['to a keeper', keeperLanguage.parent, keeperLanguage.child, toKeeper],
     ['from a keeper', keeperLanguage.child, keeperLanguage.parent, fromKeeper],
-  ])('%s arrives unchanged', (_, sender: Codec<never, unknown>, receiver: Codec<never, unknown>, samples) => {
-    test.each<{ type: string }>(samples)('$type', (message) => {
+  ])('%s arrives unchanged', (_, sender, receiver, samples) => {
+    test.each(samples)('$type', (message) => {
       expect(receiver.decode(sender.encode(message as never))).toStrictEqual(message);
     });
   });
@@ -456,17 +458,17 @@ describe('a rejected frame', () => {
 });
 
 describe('lossy messages', () => {
-  test.each([
-    ['an agent', agentLanguage.child as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
-    ['a connector', connectorLanguage.child as Codec<never, unknown>, fromConnector, ['log']],
-    ['a keeper', keeperLanguage.child as Codec<never, unknown>, fromKeeper, ['log']],
-    ['the orchestrator, to an agent', agentLanguage.parent as Codec<never, unknown>, toAgent, []],
-    ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, ['ask.delta']],
-  ] as const)('of %s', (_, codec, samples, lossy) => {
+  test.each<[string, AnyCodec, readonly { type: string }[], string[]]>([
+    ['an agent', agentLanguage.child, fromAgent, ['delta', 'runtime.event', 'log']],
+    ['a connector', connectorLanguage.child, fromConnector, ['log']],
+    ['a keeper', keeperLanguage.child, fromKeeper, ['log']],
+    ['the orchestrator, to an agent', agentLanguage.parent, toAgent, []],
+    ['the orchestrator, to a connector', connectorLanguage.parent, toConnector, ['ask.delta']],
+  ])('of %s', (_, codec, samples, lossy) => {
     const types = samples
       .filter((message) => codec.lossyKindOf(message as never) !== undefined)
       .map(({ type }) => type);
-    expect([...new Set<string>(types)]).toEqual([...lossy]);
+    expect([...new Set(types)]).toEqual(lossy);
   });
 });
 
