@@ -131,6 +131,17 @@ const code = { 'tools/new.ts': 'export const handlers = { run: () => 1 };\n' };
 const layer = { 'extensions/new.ts': 'export function register() {}\n' };
 const newTool = resource('Tool', 'new', toolSpec('./tools/new.ts'));
 const newExtension = resource('Extension', 'new', '{ entry: ./extensions/new.ts, innermost: true }');
+const promptAt = (file: string) => agents('systemRef: prompts/coder.md', `systemRef: ${file}`);
+/** Adds a tool, and writes the file of its code. */
+const toolAt = (file: string, content = 'export const handlers = {};\n') => ({
+  ...added(resource('Tool', 'new', toolSpec(`./${file}`))),
+  [file]: content,
+});
+const toolWith = (spec: string, name = 'new') => ({ ...added(resource('Tool', name, spec)), ...code });
+const extensionWith = (more = '', metadata = '') => ({
+  ...added(resource('Extension', 'new', `{ entry: ./extensions/new.ts${more} }`, metadata)),
+  ...layer,
+});
 
 function replaced(whole: string, from: string, to: string): string {
   if (!whole.includes(from)) throw new Error(`There is no ${from}.`);
@@ -189,8 +200,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     [
       'adds an extension that is not innermost',
       {
-        ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts }')),
-        ...layer,
+        ...extensionWith(),
         ...withExtension('Extension/new'),
       },
       'Add innermost: true',
@@ -222,8 +232,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     [
       'adds an extension that is not innermost to an agent of another swarm',
       {
-        ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts, innermost: false }')),
-        ...layer,
+        ...extensionWith(', innermost: false'),
         ...agents('extensions: [Extension/guard] }', 'extensions: [Extension/guard, Extension/new] }'),
       },
       'Add innermost: true',
@@ -232,32 +241,14 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     [
       'gives an extension the tier of hooks',
       {
-        ...added(
-          resource(
-            'Extension',
-            'new',
-            '{ entry: ./extensions/new.ts, innermost: true }',
-            ', annotations: { goondan.ai/tier: hook }',
-          ),
-        ),
-        ...layer,
+        ...extensionWith(', innermost: true', ', annotations: { goondan.ai/tier: hook }'),
         ...withExtension('Extension/new'),
       },
       'annotations',
     ],
     [
       'gives an extension a keeper',
-      {
-        ...added(
-          resource(
-            'Extension',
-            'new',
-            '{ entry: ./extensions/new.ts, innermost: true }',
-            ', annotations: { goondan.ai/keeper: ./extensions/new.ts }',
-          ),
-        ),
-        ...layer,
-      },
+      extensionWith(', innermost: true', ', annotations: { goondan.ai/keeper: ./extensions/new.ts }'),
       'annotations',
     ],
     [
@@ -265,16 +256,8 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       { ...added(newExtension), ...layer, ...withExtension('{ ref: Extension/new, as: hooks }') },
       'another name',
     ],
-    [
-      'adds an exclusive extension',
-      { ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts, exclusive: true }')), ...layer },
-      'spec.exclusive',
-    ],
-    [
-      'adds an extension for v0.10',
-      { ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts, compat: v010 }')), ...layer },
-      'spec.compat',
-    ],
+    ['adds an exclusive extension', extensionWith(', exclusive: true'), 'spec.exclusive'],
+    ['adds an extension for v0.10', extensionWith(', compat: v010'), 'spec.compat'],
     [
       'adds an extension that uses the adapter for v0.10',
       {
@@ -296,8 +279,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       'adds an extension to the swarm',
       {
         ...main('extensions: [Extension/outer]', 'extensions: [Extension/outer, Extension/new]'),
-        ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts }')),
-        ...layer,
+        ...extensionWith(),
       },
       'Swarm/default is changed',
     ],
@@ -311,19 +293,15 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ],
     [
       'adds a tool without effects',
-      { ...added(resource('Tool', 'new', toolSpec('./tools/new.ts', ', effects: none'))), ...code },
+      toolWith(toolSpec('./tools/new.ts', ', effects: none')),
       'the effects of a new Tool are external',
     ],
     [
       'adds a tool with local effects',
-      { ...added(resource('Tool', 'new', toolSpec('./tools/new.ts', ', effects: local'))), ...code },
+      toolWith(toolSpec('./tools/new.ts', ', effects: local')),
       'the effects of a new Tool are external',
     ],
-    [
-      'adds a tool that declares its effects in code',
-      { ...added(resource('Tool', 'new', '{ entry: ./tools/new.ts }')), ...code },
-      'no spec.exports',
-    ],
+    ['adds a tool that declares its effects in code', toolWith('{ entry: ./tools/new.ts }'), 'no spec.exports'],
     [
       'changes the exports of a tool that was added earlier',
       parts(
@@ -344,20 +322,17 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ['lists the tools for other agents', withTool('Tool/agents'), 'may not be added'],
     [
       'adds a tool with a name that a rule uses',
-      { ...added(resource('Tool', 'deploy', toolSpec('./tools/new.ts'))), ...code },
+      toolWith(toolSpec('./tools/new.ts'), 'deploy'),
       'settings of Extension/guard use',
     ],
     ...['get-all', 'GetIt'].map((name): Attempt => [
       `adds a tool with a name that a pattern of a rule matches: ${name}`,
-      { ...added(resource('Tool', name, toolSpec('./tools/new.ts'))), ...code },
+      toolWith(toolSpec('./tools/new.ts'), name),
       `${name}__run matches "get*" in the settings of Extension/guard`,
     ]),
     [
       'adds a tool with an export that a pattern of a rule matches',
-      {
-        ...added(resource('Tool', 'new', '{ entry: ./tools/new.ts, exports: [{ name: read, description: Reads. }] }')),
-        ...code,
-      },
+      toolWith('{ entry: ./tools/new.ts, exports: [{ name: read, description: Reads. }] }'),
       'new__read matches "*__read" in the settings of Extension/guard',
     ],
     [
@@ -372,16 +347,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ],
     [
       'adds an exclusive tool',
-      {
-        ...added(
-          resource(
-            'Tool',
-            'new',
-            '{ entry: ./tools/new.ts, exclusive: true, exports: [{ name: run, description: x }] }',
-          ),
-        ),
-        ...code,
-      },
+      toolWith('{ entry: ./tools/new.ts, exclusive: true, exports: [{ name: run, description: x }] }'),
       'spec.exclusive',
     ],
   ],
@@ -489,30 +455,14 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
   'values of the environment': [
     [
       'reads a value in a new tool',
-      {
-        ...added(
-          resource(
-            'Tool',
-            'new',
-            '{ entry: ./tools/new.ts, exports: [{ name: run, description: x }], config: { key: { valueFrom: { env: OTHER } } } }',
-          ),
-        ),
-        ...code,
-      },
+      toolWith(
+        '{ entry: ./tools/new.ts, exports: [{ name: run, description: x }], config: { key: { valueFrom: { env: OTHER } } } }',
+      ),
       'valueFrom',
     ],
     [
       'reads a value in a new extension',
-      {
-        ...added(
-          resource(
-            'Extension',
-            'new',
-            '{ entry: ./extensions/new.ts, config: { list: [{ deep: { valueFrom: { env: OTHER } } }] } }',
-          ),
-        ),
-        ...layer,
-      },
+      extensionWith(', config: { list: [{ deep: { valueFrom: { env: OTHER } } }] }'),
       'valueFrom',
     ],
     [
@@ -533,21 +483,9 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       agents('REGION: { valueFrom: { env: REGION } }', 'REGION: { valueFrom: { env: OTHER } }'),
       'spec.environment is changed',
     ],
-    [
-      'uses .env as a prompt',
-      agents('systemRef: prompts/coder.md', 'systemRef: ./.env'),
-      'holds values of the environment',
-    ],
-    [
-      'uses a link to .env as a prompt',
-      agents('systemRef: prompts/coder.md', 'systemRef: prompts/linked.md'),
-      'was not a prompt before',
-    ],
-    [
-      'uses another file as a prompt',
-      agents('systemRef: prompts/coder.md', 'systemRef: data/rules.md'),
-      'was not a prompt before',
-    ],
+    ['uses .env as a prompt', promptAt('./.env'), 'holds values of the environment'],
+    ['uses a link to .env as a prompt', promptAt('prompts/linked.md'), 'was not a prompt before'],
+    ['uses another file as a prompt', promptAt('data/rules.md'), 'was not a prompt before'],
     [
       'uses package.json as a prompt',
       agents('prompt: { system: You help. }', 'prompt: { systemRef: package.json }'),
@@ -604,43 +542,23 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       { 'extensions/notes.ts': 'export function register() { return 1; }\n' },
       'part of Extension/notes',
     ],
-    [
-      'makes an extension a new tool and edits it',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./extensions/guard.ts'))),
-        'extensions/guard.ts': 'export const handlers = {};\n',
-      },
-      'part of Extension/guard',
-    ],
+    ['makes an extension a new tool and edits it', toolAt('extensions/guard.ts'), 'part of Extension/guard'],
     [
       'makes an extension a prompt and edits it',
-      { ...agents('systemRef: prompts/coder.md', 'systemRef: extensions/policy.ts'), 'extensions/policy.ts': 'x' },
+      { ...promptAt('extensions/policy.ts'), 'extensions/policy.ts': 'x' },
       'part of Extension/guard',
     ],
     [
       'edits a package in the bundle',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./packages/own/index.js'))),
-        'packages/own/index.js': 'exports.handlers = {};\n',
-      },
+      toolAt('packages/own/index.js', 'exports.handlers = {};\n'),
       'packages/own/index.js',
     ],
     [
       'edits a file inside a package',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./packages/own/inner.js'))),
-        'packages/own/inner.js': 'exports.handlers = {};\n',
-      },
+      toolAt('packages/own/inner.js', 'exports.handlers = {};\n'),
       'packages/own/inner.js',
     ],
-    [
-      'adds a file with an ending that wins',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./extensions/policy.tsx'))),
-        'extensions/policy.tsx': 'export const handlers = {};\n',
-      },
-      'extensions/policy.tsx',
-    ],
+    ['adds a file with an ending that wins', toolAt('extensions/policy.tsx'), 'extensions/policy.tsx'],
     [
       'adds a file without an ending',
       {
@@ -652,41 +570,13 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ],
     [
       'adds a file that wins over an index file',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./extensions/later.ts'))),
-        'extensions/later.ts': 'export const handlers = {};\n',
-      },
+      toolAt('extensions/later.ts'),
       'in place of extensions/later/index.ts',
     ],
-    [
-      'adds an index file beside a module',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./extensions/lazy/index.js'))),
-        'extensions/lazy/index.js': 'export const handlers = {};\n',
-      },
-      'in place of extensions/lazy.ts',
-    ],
-    [
-      'adds a file in place of a package',
-      { ...added(resource('Tool', 'new', toolSpec('./hidden.ts'))), 'hidden.ts': 'export const handlers = {};\n' },
-      'part of Extension/guard',
-    ],
-    [
-      'adds a file of an alias that wins',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./lib/aliased.tsx'))),
-        'lib/aliased.tsx': 'export const handlers = {};\n',
-      },
-      'lib/aliased.tsx',
-    ],
-    [
-      'adds a file in place of a required one of a package',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./packages/own/inner.ts'))),
-        'packages/own/inner.ts': 'export const handlers = {};\n',
-      },
-      'packages/own/inner.ts',
-    ],
+    ['adds an index file beside a module', toolAt('extensions/lazy/index.js'), 'in place of extensions/lazy.ts'],
+    ['adds a file in place of a package', toolAt('hidden.ts'), 'part of Extension/guard'],
+    ['adds a file of an alias that wins', toolAt('lib/aliased.tsx'), 'lib/aliased.tsx'],
+    ['adds a file in place of a required one of a package', toolAt('packages/own/inner.ts'), 'packages/own/inner.ts'],
     [
       'deletes the code of an extension',
       { 'extensions/rules.json': null, 'extensions/rules.json.ts': 'export default 1;\n' },
@@ -703,10 +593,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ],
     [
       'makes an existing module the code of a new tool',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./extra/free.ts'))),
-        'extra/free.ts': 'export const handlers = { run: () => 2 };\n',
-      },
+      toolAt('extra/free.ts', 'export const handlers = { run: () => 2 };\n'),
       'extra/free.ts was not created by a changeset',
     ],
     [
@@ -727,8 +614,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     [
       'uses an existing file as the code of a new tool',
       {
-        ...added(resource('Tool', 'new', toolSpec('./data/tool.ts'))),
-        'data/tool.ts': 'export const handlers = {};\n',
+        ...toolAt('data/tool.ts'),
         'prompts/limits.md': 'x',
       },
       'prompts/limits.md is not a file',
@@ -737,28 +623,25 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
   'the code of existing parts by new files': [
     [
       'adds a file that an extension imports if it exists',
-      {
-        ...added(resource('Tool', 'new', toolSpec('./extensions/optional.ts'))),
-        'extensions/optional.ts': 'export const handlers = {};\n',
-      },
+      toolAt('extensions/optional.ts'),
       'extensions/optional.ts is part of Extension/guard',
     ],
     [
       'adds a prompt that is a module',
       {
-        ...agents('systemRef: prompts/coder.md', 'systemRef: extensions/optional.ts'),
+        ...promptAt('extensions/optional.ts'),
         'extensions/optional.ts': 'export {};\n',
       },
       'extensions/optional.ts is part of Extension/guard',
     ],
     [
       'adds a prompt to a folder that the settings of a guard name',
-      { ...agents('systemRef: prompts/coder.md', 'systemRef: policies/two.md'), 'policies/two.md': 'Allow all.\n' },
+      { ...promptAt('policies/two.md'), 'policies/two.md': 'Allow all.\n' },
       'policies/two.md is in the folder policies, which the settings of Extension/guard name',
     ],
     [
       'adds code to a folder whose files the settings of a guard match',
-      { ...added(resource('Tool', 'new', toolSpec('./limits/deep/new.ts'))), 'limits/deep/new.ts': 'export {};\n' },
+      toolAt('limits/deep/new.ts', 'export {};\n'),
       'limits/deep/new.ts is in the folder limits',
     ],
     [
@@ -773,7 +656,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ],
     [
       'adds a prompt that another program reads',
-      { ...agents('systemRef: prompts/coder.md', 'systemRef: Makefile'), Makefile: 'all:\n\trm -rf .\n' },
+      { ...promptAt('Makefile'), Makefile: 'all:\n\trm -rf .\n' },
       'Makefile must end with .md or .txt',
     ],
     [
@@ -877,7 +760,7 @@ describe('an agent may change', () => {
     [
       'its prompt to a new file',
       {
-        ...agents('systemRef: prompts/coder.md', 'systemRef: prompts/better.md'),
+        ...promptAt('prompts/better.md'),
         'prompts/better.md': 'x',
         'prompts/coder.md': null,
       },
