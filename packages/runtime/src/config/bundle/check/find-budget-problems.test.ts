@@ -1,5 +1,6 @@
 // Tests the mistakes in budgets that `gdn validate` and every start find. `‸` marks the place that the problem must name.
 import { expect, test } from 'bun:test';
+import type { ErrorCode } from '@goondan/types';
 import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
 import { loadBundle } from '../load-bundle.ts';
 
@@ -30,95 +31,42 @@ async function find({ config, params = '{}', agentParams = '{}', model }: Writte
 const prices = (more = '') =>
   `{ currency: USD, models: [{ provider: scripted, model: m, input: 1, output: 2, source: a test, date: 2026-11-17${more} }] }`;
 
-test.each([
-  [
-    '1e300 calls',
-    { config: '{ budgets: [{ calls: ‸1e300 }] }' },
-    ['E_EXT_CONFIG', 'The config of Extension/budget does not fit: budgets.0.calls must be <= 1000000000000.'],
-  ],
+test.each<[string, Written, ErrorCode]>([
+  ['1e300 calls', { config: '{ budgets: [{ calls: ‸1e300 }] }' }, 'E_EXT_CONFIG'],
   [
     'a number that JavaScript cannot count with',
     { config: '{ budgets: [{ tokens: ‸9007199254740993 }] }', params: '{ maxTokens: 5 }' },
-    ['E_EXT_CONFIG', 'The config of Extension/budget does not fit: budgets.0.tokens must be <= 1000000000000.'],
+    'E_EXT_CONFIG',
   ],
-  [
-    'a typing mistake',
-    { config: '{ budgets: [‸{ call: 2 }] }' },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: budgets.0 must NOT have additional properties ("call"); the nearest field is "calls".',
-    ],
-  ],
-  [
-    'two measures',
-    { config: '{ budgets: [‸{ calls: 2, tokens: 3 }] }' },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: budgets.0 must have exactly one of calls, tokens, money.',
-    ],
-  ],
-  [
-    'no measure',
-    { config: '{ budgets: [{ calls: 1 }, ‸{ scope: agent }] }' },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: budgets.1 must have exactly one of calls, tokens, money.',
-    ],
-  ],
+  ['a typing mistake', { config: '{ budgets: [‸{ call: 2 }] }' }, 'E_EXT_CONFIG'],
+  ['two measures', { config: '{ budgets: [‸{ calls: 2, tokens: 3 }] }' }, 'E_EXT_CONFIG'],
+  ['no measure', { config: '{ budgets: [{ calls: 1 }, ‸{ scope: agent }] }' }, 'E_EXT_CONFIG'],
   [
     'a name twice',
     { config: '{ budgets: [{ calls: 1, name: x }, { calls: 2, scope: agent, name: ‸x }] }' },
-    ['E_EXT_CONFIG', 'The config of Extension/budget does not fit: budgets.1.name is the name of budgets.0, too.'],
+    'E_EXT_CONFIG',
   ],
   [
     'a budget whose name is made like that of another one',
     { config: '{ budgets: [{ calls: 1, name: calls of the swarm }, ‸{ calls: 2 }] }' },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: budgets.1 has no `name`, and would get that of budgets.0: give it another one.',
-    ],
+    'E_EXT_CONFIG',
   ],
   [
     'two budgets without names that count the same',
     { config: '{ budgets: [{ calls: 1 }, ‸{ calls: 2, scope: swarm }] }' },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: budgets.1 counts the same as budgets.0: give one of them a `name`.',
-    ],
+    'E_EXT_CONFIG',
   ],
-  [
-    'money without prices',
-    { config: '{ budgets: [{ money: ‸5 }] }' },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: budgets.0.money needs `prices`: the contents of a price file.',
-    ],
-  ],
+  ['money without prices', { config: '{ budgets: [{ money: ‸5 }] }' }, 'E_EXT_CONFIG'],
   [
     'a wrong price',
     { config: `{ budgets: [{ money: 5 }], prices: ${prices().replace('input: 1', 'input: ‸-1')} }` },
-    [
-      'E_EXT_CONFIG',
-      'The config of Extension/budget does not fit: prices.models.0.input must be a number of at least 0: the price of a million tokens.',
-    ],
+    'E_EXT_CONFIG',
   ],
-  [
-    'tokens without a maximum',
-    { config: '{ budgets: [{ tokens: ‸5 }] }' },
-    [
-      'E_BUDGET_UNBOUNDED',
-      'Extension/budget has a budget of tokens, but an answer of Model/m may be as long as the model allows.',
-      'Set `params.maxTokens` of Model/m, or `maxOutputTokens` of the model in `prices.models` of the extension.',
-    ],
-  ],
+  ['tokens without a maximum', { config: '{ budgets: [{ tokens: ‸5 }] }' }, 'E_BUDGET_UNBOUNDED'],
   [
     'tokens of a model without a resource',
     { config: '{ budgets: [{ tokens: ‸5 }] }', model: 'openai/some-model' },
-    [
-      'E_BUDGET_UNBOUNDED',
-      'Extension/budget has a budget of tokens, but an answer of openai/some-model may be as long as the model allows.',
-      'Set `modelConfig.params.maxTokens` of the agent, or `maxOutputTokens` of the model in `prices.models` of the extension.',
-    ],
+    'E_BUDGET_UNBOUNDED',
   ],
   [
     'money without a price of the model',
@@ -126,20 +74,13 @@ test.each([
       config: `{ budgets: [{ money: ‸5 }], prices: ${prices().replace('model: m', 'model: other')} }`,
       params: '{ maxTokens: 5 }',
     },
-    [
-      'E_BUDGET_UNBOUNDED',
-      'Extension/budget has a budget of money, but Model/m has no price.',
-      'Add the provider "scripted" and the model "m" to `prices.models` of the extension, with `input` and `output`.',
-    ],
+    'E_BUDGET_UNBOUNDED',
   ],
-] as const)(
-  'Y-04 %s: one error before the start, at its place',
-  async (_title, written, [code, message, suggestion]) => {
-    const { errors, place } = await find(written);
-    expect(errors.map((each) => ({ code: each.code, message: each.message }))).toEqual([{ code, message }]);
-    expect(errors[0]).toMatchObject({ file: 'goondan.yaml', ...place, ...(suggestion && { suggestion }) });
-  },
-);
+])('Y-04 %s: one error before the start, at its place', async (_title, written, code) => {
+  const { errors, place } = await find(written);
+  expect(errors).toMatchObject([{ code, file: 'goondan.yaml', ...place }]);
+  expect(errors.map(({ message, suggestion }) => `${message} ${suggestion}`).join('\n')).toMatchSnapshot();
+});
 
 test.each([
   ['calls need no maximum', { config: '{ budgets: [{ calls: 5 }, { calls: 5, per: day }, { calls: 5, name: x }] }' }],
