@@ -3,7 +3,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSystemMessage, createUserMessage, GoondanError, type ModelMessage } from '@goondan/types';
+import {
+  createSystemMessage,
+  createUserMessage,
+  GoondanError,
+  type ModelMessage,
+  type ModelMiddlewareContext,
+  type StepMiddlewareContext,
+  type TurnMiddlewareContext,
+} from '@goondan/types';
 import { openaiCase } from './agent/model/providers/wire/provider-cases.ts';
 import { startWireServer } from './agent/model/providers/wire/wire-server.ts';
 import type { Model } from './agent/model/model-port.ts';
@@ -50,6 +58,22 @@ const weather = {
 };
 const look = { when: '^look', call: { tool: 'weather__get', args: {} } };
 
+interface Contexts {
+  readonly turn: TurnMiddlewareContext;
+  readonly step: StepMiddlewareContext;
+  readonly model: ModelMiddlewareContext;
+}
+
+/** An extension with one layer that uses its context, and then calls `next`. */
+function layer<Kind extends keyof Contexts>(name: string, kind: Kind, use: (ctx: Contexts[Kind]) => unknown) {
+  const middleware = async (ctx: Contexts[Kind]) => {
+    await use(ctx);
+    return ctx.next();
+  };
+  // The compiler does not relate the kind to its context.
+  return extension(name, ({ pipeline }) => pipeline.register(kind as 'turn', middleware as never));
+}
+
 async function promptsOf(question: PromptsQuestion = {}) {
   const reader = openStoreReader(place());
   try {
@@ -57,6 +81,20 @@ async function promptsOf(question: PromptsQuestion = {}) {
   } finally {
     await reader.close();
   }
+}
+
+/** Runs one turn of an agent. */
+async function sayHello(plan: Partial<AgentPlan>): Promise<void> {
+  const agent = await start(plan);
+  await agent.say('Hello');
+  await agent.close();
+}
+
+async function onlyCallOf(plan: Partial<AgentPlan>) {
+  await sayHello(plan);
+  const [call, ...more] = (await promptsOf()).calls;
+  if (call === undefined || more.length > 0) throw new Error('The turn has one call.');
+  return call;
 }
 
 /** Formats an author in one word. */
@@ -108,27 +146,20 @@ describe('authors', () => {
         return ctx.next();
       });
     });
-    const inner = extension('inner', ({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        ctx.messages = ctx.messages.map((each) =>
-          each.content === 'Hurry.' ? { role: 'user', content: 'Relax.' } : each,
-        );
-        ctx.tools = ctx.tools.map((tool) => (tool.name === 'weather__get' ? { ...tool, description: 'New.' } : tool));
-        ctx.modelRef = 'Model/other';
-        return ctx.next();
-      });
+    const inner = layer('inner', 'model', (ctx) => {
+      ctx.messages = ctx.messages.map((each) =>
+        each.content === 'Hurry.' ? { role: 'user', content: 'Relax.' } : each,
+      );
+      ctx.tools = ctx.tools.map((tool) => (tool.name === 'weather__get' ? { ...tool, description: 'New.' } : tool));
+      ctx.modelRef = 'Model/other';
     });
-    const agent = await start({
+    const call = await onlyCallOf({
       systemPrompt: 'Be brief.',
       models: { 'Model/m': scripted(), 'Model/other': scripted({ when: 'Relax', say: 'ok' }) },
       params: { maxTokens: 100, temperature: 1 },
       tools: [weather],
       extensions: [outer, inner],
     });
-    await agent.say('Hello');
-    await agent.close();
-    const [call] = (await promptsOf()).calls;
-    if (call === undefined) throw new Error('no call');
     expect(call).toMatchObject({ isExact: true, step: 0, problems: [], reply: { finishReason: 'stop' } });
     expect(messagesOf(call)).toEqual([
       'Be brief.: prompt of a',
@@ -149,17 +180,12 @@ describe('authors', () => {
   });
 
   test('a call that a layer makes has the messages, tools and params of its extension', async () => {
-    const adviser = extension('adviser', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        const said = ctx.conversationState.nextMessages.map(({ data }) => data);
-        const messages: ModelMessage[] = [{ role: 'system', content: 'Advise.' }, ...said];
-        await ctx.model.generate({ messages, tools: [{ name: 'own', description: 'Own.' }], params: { seed: 1 } });
-        return ctx.next();
-      });
+    const adviser = layer('adviser', 'turn', async (ctx) => {
+      const said = ctx.conversationState.nextMessages.map(({ data }) => data);
+      const messages: ModelMessage[] = [{ role: 'system', content: 'Advise.' }, ...said];
+      await ctx.model.generate({ messages, tools: [{ name: 'own', description: 'Own.' }], params: { seed: 1 } });
     });
-    const agent = await start({ params: { temperature: 1 }, tools: [weather], extensions: [adviser] });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ params: { temperature: 1 }, tools: [weather], extensions: [adviser] });
     const [advice, own] = (await promptsOf()).calls;
     expect(advice).toMatchObject({ isExact: true, by: { extension: 'adviser' } });
     expect(advice).not.toHaveProperty('step');
@@ -175,33 +201,21 @@ describe('authors', () => {
   });
 
   test('V-01 messages that an extension copied for its own call keep their authors in the request of the step', async () => {
-    const copier = extension('copier', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        const said = structuredClone(ctx.conversationState.nextMessages.map(({ data }) => data));
-        await ctx.model.generate({ messages: [{ role: 'system', content: 'Be brief.' }, ...said] });
-        return ctx.next();
-      });
+    const copier = layer('copier', 'step', async (ctx) => {
+      const said = structuredClone(ctx.conversationState.nextMessages.map(({ data }) => data));
+      await ctx.model.generate({ messages: [{ role: 'system', content: 'Be brief.' }, ...said] });
     });
-    const agent = await start({ systemPrompt: 'Be brief.', extensions: [copier] });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ systemPrompt: 'Be brief.', extensions: [copier] });
     const own = (await promptsOf()).calls.find(({ by }) => by === undefined);
     if (own === undefined) throw new Error('no call');
     expect(messagesOf(own)).toEqual(['Be brief.: prompt of a', 'Hello: input']);
   });
 
   test('V-01 equal messages of the prompt and of a layer have an unknown author, not a wrong one', async () => {
-    const echo = extension('echo', ({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        ctx.messages = [...ctx.messages, { role: 'system', content: 'Be brief.' }];
-        return ctx.next();
-      });
+    const echo = layer('echo', 'model', (ctx) => {
+      ctx.messages = [...ctx.messages, { role: 'system', content: 'Be brief.' }];
     });
-    const agent = await start({ systemPrompt: 'Be brief.', extensions: [echo] });
-    await agent.say('Hello');
-    await agent.close();
-    const [call] = (await promptsOf()).calls;
-    if (call === undefined) throw new Error('no call');
+    const call = await onlyCallOf({ systemPrompt: 'Be brief.', extensions: [echo] });
     expect(call.isExact).toBe(true);
     expect(messagesOf(call)).toEqual(['Be brief.: unknown', 'Hello: input', 'Be brief.: unknown']);
   });
@@ -218,9 +232,7 @@ describe('authors', () => {
       required: ['city'],
       additionalProperties: false,
     };
-    const agent = await start({ models: { 'Model/m': spec }, output: { schema } });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ models: { 'Model/m': spec }, output: { schema } });
     const ofAgent = await promptsOf();
     expect(ofAgent.calls).toMatchObject([
       { isExact: true, request: { outputAuthor: { kind: 'agent', name: 'a' }, fields: { outputSchema: schema } } },
@@ -233,34 +245,28 @@ describe('authors', () => {
   });
 
   test('a result that the runtime added is its own, and one that it split keeps its author', async () => {
-    const filler = extension('filler', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
-        const part = (type: 'tool-call', id: string) => ({ type, toolCallId: id, toolName: 'weather__get', input: {} });
-        const calls = ['one', 'two', 'three'].map((id) => part('tool-call', id));
-        const results = ['one', 'two'].map((toolCallId) => ({
-          type: 'tool-result' as const,
-          toolCallId,
-          toolName: 'weather__get',
-          output: { type: 'text' as const, value: toolCallId },
-        }));
-        const { message } = { message: createUserMessage('x', {}, { id: 'x' }) };
-        ctx.emitMessageEvent({
-          type: 'append',
-          message: { ...message, id: 'calls', data: { role: 'assistant', content: calls } },
-        });
-        ctx.emitMessageEvent({
-          type: 'append',
-          message: { ...message, id: 'results', data: { role: 'tool', content: results } },
-        });
-        return ctx.next();
+    const filler = layer('filler', 'turn', (ctx) => {
+      const part = (type: 'tool-call', id: string) => ({ type, toolCallId: id, toolName: 'weather__get', input: {} });
+      const calls = ['one', 'two', 'three'].map((id) => part('tool-call', id));
+      const results = ['one', 'two'].map((toolCallId) => ({
+        type: 'tool-result' as const,
+        toolCallId,
+        toolName: 'weather__get',
+        output: { type: 'text' as const, value: toolCallId },
+      }));
+      const { message } = { message: createUserMessage('x', {}, { id: 'x' }) };
+      ctx.emitMessageEvent({
+        type: 'append',
+        message: { ...message, id: 'calls', data: { role: 'assistant', content: calls } },
+      });
+      ctx.emitMessageEvent({
+        type: 'append',
+        message: { ...message, id: 'results', data: { role: 'tool', content: results } },
       });
     });
-    const agent = await start({ extensions: [filler] });
-    await agent.say('Hello');
-    await agent.close();
-    const [call] = (await promptsOf()).calls;
-    expect(call?.isExact).toBe(true);
-    expect(call && messagesOf(call)).toEqual([
+    const call = await onlyCallOf({ extensions: [filler] });
+    expect(call.isExact).toBe(true);
+    expect(messagesOf(call)).toEqual([
       'Hello: input',
       'assistant: extension filler',
       'tool: extension filler',
@@ -272,18 +278,15 @@ describe('authors', () => {
 
 describe('the conversation', () => {
   test('V-01 messages that were replaced, removed or rolled back later are shown as they were sent', async () => {
-    const editor = extension('editor', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => {
-        const { nextMessages } = ctx.conversationState;
-        const [first] = nextMessages;
-        if (ctx.stepIndex === 1 && first !== undefined) {
-          const message = createUserMessage('Replaced.', {}, { id: first.id });
-          ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
-        }
-        ctx.emitMessageEvent({ type: 'append', message: createUserMessage('again', {}, { id: `n${ctx.stepIndex}` }) });
-        if (ctx.stepIndex === 3) ctx.emitMessageEvent({ type: 'truncate' });
-        return ctx.next();
-      });
+    const editor = layer('editor', 'step', (ctx) => {
+      const { nextMessages } = ctx.conversationState;
+      const [first] = nextMessages;
+      if (ctx.stepIndex === 1 && first !== undefined) {
+        const message = createUserMessage('Replaced.', {}, { id: first.id });
+        ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
+      }
+      ctx.emitMessageEvent({ type: 'append', message: createUserMessage('again', {}, { id: `n${ctx.stepIndex}` }) });
+      if (ctx.stepIndex === 3) ctx.emitMessageEvent({ type: 'truncate' });
     });
     const fail = { message: 'busy', retryable: true, times: 1 };
     const script = [
@@ -292,9 +295,7 @@ describe('the conversation', () => {
     ];
     const model = { provider: 'scripted', model: 'm', options: { script: [...script, { say: 'done' }] as never } };
     const policy = { retryBaseMs: 1, maxStepsPerTurn: 3 };
-    const agent = await start({ models: { 'Model/m': model }, policy, tools: [weather], extensions: [editor] });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ models: { 'Model/m': model }, policy, tools: [weather], extensions: [editor] });
     const { calls } = await promptsOf();
     expect(calls.map(({ isExact, step }) => [step, isExact])).toEqual([
       [0, true],
@@ -332,16 +333,13 @@ describe('the conversation', () => {
   });
 
   test('V-01 a long conversation is there as a dropped step saw it, and as the next step saw it', async () => {
-    const editor = extension('editor', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => {
-        const [first] = ctx.conversationState.nextMessages;
-        if (ctx.stepIndex === 0 && first !== undefined && ctx.conversationState.nextMessages.length > 24) {
-          const message = createUserMessage('Replaced.', {}, { id: first.id });
-          ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
-        }
-        if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'append', message: createUserMessage('Now?') });
-        return ctx.next();
-      });
+    const editor = layer('editor', 'step', (ctx) => {
+      const [first] = ctx.conversationState.nextMessages;
+      if (ctx.stepIndex === 0 && first !== undefined && ctx.conversationState.nextMessages.length > 24) {
+        const message = createUserMessage('Replaced.', {}, { id: first.id });
+        ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
+      }
+      if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'append', message: createUserMessage('Now?') });
     });
     const fail = { message: 'busy', retryable: true, times: 1 };
     const models = { 'Model/m': scripted({ when: '^Fail', fail }) };
@@ -361,21 +359,15 @@ describe('the conversation', () => {
     await using server = startWireServer(openaiCase.dialect);
     server.answer({ reply: { usage: { input: 1, output: 1, cached: 0 }, text: ['Hi.'] } });
     const { provider, model } = openaiCase;
-    const taker = extension('taker', ({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        // A layer in plain JavaScript may take a param away like this.
-        ctx.params = { ...ctx.params, temperature: undefined as never };
-        return ctx.next();
-      });
+    const taker = layer('taker', 'model', (ctx) => {
+      // A layer in plain JavaScript may take a param away like this.
+      ctx.params = { ...ctx.params, temperature: undefined as never };
     });
     const spec = { provider, model, apiKey: 'k', endpoint: `${server.url}/v1`, params: { temperature: 1, topP: 0.5 } };
-    const agent = await start({ models: { 'Model/m': spec }, extensions: [taker] });
-    await agent.say('Hello');
-    await agent.close();
-    const [call] = (await promptsOf()).calls;
+    const call = await onlyCallOf({ models: { 'Model/m': spec }, extensions: [taker] });
     expect(server.requests[0]?.body).not.toHaveProperty('temperature');
     expect(call).toMatchObject({ isExact: true, body: server.requests[0]?.body as never });
-    expect(call?.request.params.map(({ name, value, author }) => [name, value, shortly(author)])).toEqual([
+    expect(call.request.params.map(({ name, value, author }) => [name, value, shortly(author)])).toEqual([
       ['topP', 0.5, 'Model/m'],
       ['temperature', undefined, 'unknown'],
     ]);
@@ -384,13 +376,10 @@ describe('the conversation', () => {
   test('V-01 an unfinished turn shows the requests so far, and a resumed turn those of all runs', async () => {
     const reached = Promise.withResolvers<void>();
     const hang = { ...weather, handlers: { get: () => (reached.resolve(), new Promise<never>(() => undefined)) } };
-    const note = extension('note', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => {
-        ctx.emitMessageEvent({
-          type: 'append',
-          message: createUserMessage('look there', {}, { id: `n${ctx.stepIndex}` }),
-        });
-        return ctx.next();
+    const note = layer('note', 'step', (ctx) => {
+      ctx.emitMessageEvent({
+        type: 'append',
+        message: createUserMessage('look there', {}, { id: `n${ctx.stepIndex}` }),
       });
     });
     const models = { 'Model/m': scripted({ afterTool: 'weather__get', say: 'never' }, look) };
@@ -424,16 +413,11 @@ describe('the conversation', () => {
 
 describe('what is not exact says so', () => {
   test('V-01 a secret that a layer put into params stays masked', async () => {
-    const leaky = extension('leaky', ({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        ctx.params = { ...ctx.params, stopSequences: ['canary-12345'] };
-        ctx.messages.push({ role: 'user', content: 'The key is canary-12345.' });
-        return ctx.next();
-      });
+    const leaky = layer('leaky', 'model', (ctx) => {
+      ctx.params = { ...ctx.params, stopSequences: ['canary-12345'] };
+      ctx.messages.push({ role: 'user', content: 'The key is canary-12345.' });
     });
-    const agent = await start({ secrets: ['canary-12345'], extensions: [leaky] });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ secrets: ['canary-12345'], extensions: [leaky] });
     const prompts = await promptsOf();
     expect(JSON.stringify(prompts)).not.toContain('canary');
     expect(prompts.calls).toMatchObject([{ isExact: false, problems: [{ kind: 'masked' }] }]);
@@ -465,9 +449,7 @@ describe('what is not exact says so', () => {
   });
 
   test('a turn that is committed while its conversation is read is exact', async () => {
-    const agent = await start({});
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({});
     let reads = 0;
     const history: HistorySource = {
       history: async (instance) => {
@@ -482,51 +464,36 @@ describe('what is not exact says so', () => {
   });
 
   test('V-01 a part over the limit is missing', async () => {
-    const large = extension('large', ({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        ctx.messages.push({ role: 'user', content: 'x'.repeat(1_100_000) });
-        return ctx.next();
-      });
+    const large = layer('large', 'model', (ctx) => {
+      ctx.messages.push({ role: 'user', content: 'x'.repeat(1_100_000) });
     });
-    const agent = await start({ extensions: [large] });
-    await agent.say('Hello');
-    await agent.close();
-    const [call] = (await promptsOf()).calls;
+    const call = await onlyCallOf({ extensions: [large] });
     expect(call).toMatchObject({ isExact: false, problems: [{ kind: 'missing' }] });
     expect(call).not.toHaveProperty('body');
-    expect(messagesOf(call as never)).toEqual(['Hello: input', '?: layer large/model']);
+    expect(messagesOf(call)).toEqual(['Hello: input', '?: layer large/model']);
   });
 
   test('V-01 a damaged trace is not exact', async () => {
-    const agent = await start({ systemPrompt: 'Be brief.' });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ systemPrompt: 'Be brief.' });
     change(/"content":"Be brief\."/, '"content":"Be short."');
     expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'damaged' }, {}] }]);
   });
 
   test('V-01 one of two tools with the same name is damaged', async () => {
-    const twice = extension('twice', ({ pipeline }) => {
-      pipeline.register('model', (ctx) => {
-        ctx.tools = [
-          { name: 'same', description: 'One.' },
-          { name: 'same', description: 'Two.' },
-        ];
-        return ctx.next();
-      });
+    const twice = layer('twice', 'model', (ctx) => {
+      ctx.tools = [
+        { name: 'same', description: 'One.' },
+        { name: 'same', description: 'Two.' },
+      ];
     });
-    const agent = await start({ extensions: [twice] });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ extensions: [twice] });
     expect((await promptsOf()).calls).toMatchObject([{ isExact: true }]);
     change(/"description":"One\."/, '"description":"New."');
     expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'damaged' }] }]);
   });
 
   test('a record of a request with other fields than expected counts as lost', async () => {
-    const agent = await start({ systemPrompt: 'Be brief.' });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ systemPrompt: 'Be brief.' });
     change(/"from":"prompt"/, '"from":"layer"');
     expect(await promptsOf()).toMatchObject({ calls: [], unsent: [{ why: 'unknown' }] });
     change(/"from":"layer"/, '"from":"other"');
@@ -542,9 +509,7 @@ describe('what is not exact says so', () => {
     server.answer({ reply: { usage: { input: 1, output: 1, cached: 0 }, text: ['Hi.'] } });
     const { provider, model } = openaiCase;
     const spec = { provider, model, apiKey: 'k', endpoint: `${server.url}/v1` };
-    const agent = await start({ models: { 'Model/m': spec } });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ models: { 'Model/m': spec } });
     expect((await promptsOf()).calls).toMatchObject([{ isExact: true, body: server.requests[0]?.body as never }]);
     change(/"bodyDigest":"[0-9a-f]{4}/, '"bodyDigest":"0000');
     expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'other' }] }]);
@@ -555,9 +520,7 @@ describe('what is not exact says so', () => {
 
 describe('what is not recorded is an error', () => {
   test('a step that the turn does not have', async () => {
-    const agent = await start({});
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({});
     expect((await promptsOf({ step: 0 })).calls).toHaveLength(1);
     expect(await rejectionOf(promptsOf({ step: 1 }))).toMatchObject({
       code: 'E_PROMPT_STEP',
@@ -573,9 +536,7 @@ describe('what is not recorded is an error', () => {
         throw new Error('not on Sundays');
       });
     });
-    const agent = await start({ extensions: [guard] });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ extensions: [guard] });
     const { calls, unsent } = await promptsOf();
     expect(calls).toEqual([]);
     expect(unsent).toEqual([
@@ -593,9 +554,7 @@ describe('what is not recorded is an error', () => {
     const reply = { content: [{ type: 'text' as const, text: 'Hi.' }], finishReason: 'stop' as const };
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const model: Model = { generate: async () => ({ ...reply, usage }) };
-    const agent = await start({ models: { 'Model/own': model } });
-    await agent.say('Hello');
-    await agent.close();
+    await sayHello({ models: { 'Model/own': model } });
     expect(await rejectionOf(promptsOf())).toMatchObject({
       code: 'E_PROMPT_UNRECORDED',
       message: expect.stringContaining('Model/own'),
