@@ -11,6 +11,7 @@ import type { LogLine } from './ports/log-line.ts';
 import { startSwarm } from './start-swarm.ts';
 import { openChangesets } from './workspace/changesets/open-changesets.ts';
 import { type TemporaryBundle, temporaryBundle } from './testing/temporary-bundle.ts';
+import { until } from '../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -118,14 +119,9 @@ describe('an agent that changes its own swarm', () => {
   /** Waits for the question about a change and answers it over the control socket, as `gdn approve` does. */
   const approve = async (): Promise<QuestionSummary> => {
     const person = await connectSwarm({ stateRoot, workspaceId: 'school' });
-    for (;;) {
-      const [question] = await person.questions();
-      if (question !== undefined) {
-        await person.answer({ id: question.id, by: 'ann', decision: 'approved' });
-        return question;
-      }
-      await Bun.sleep(10);
-    }
+    const question = await until(async () => (await person.questions())[0]);
+    await person.answer({ id: question.id, by: 'ann', decision: 'approved' });
+    return question;
   };
 
   test('L-05 starts with the whole of an interrupted commit, and the log says so', async () => {

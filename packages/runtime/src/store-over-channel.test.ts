@@ -210,10 +210,11 @@ test('a fence reaches the process with its code, and a failure of the store with
 test('the next process reads what the one before has sent, however slow the store is', async () => {
   const logs = new MemoryLogs();
   const kept = logs.at('one');
-  const gate = Promise.withResolvers<void>();
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow: typeof kept = {
     ...kept,
     async append(...frame) {
+      begun.resolve();
       await gate.promise;
       return kept.append(...frame);
     },
@@ -223,7 +224,7 @@ test('the next process reads what the one before has sent, however slow the stor
   const { epoch } = await before.store.conversations.open(address, 'turn-a');
   const lost = before.store.conversations.append(address, epoch, 0, [{ type: 'intent', key: 'a', kind: 'tool' }]);
   lost.catch(() => undefined);
-  await Bun.sleep(1);
+  await begun.promise;
   before.child.close();
   const next = connect(server);
   const opened = next.store.conversations.open(address, 'turn-a');

@@ -80,6 +80,7 @@ function open(
     agents: ['clerk'],
     ...(isTrial === undefined ? {} : { isTrial }),
   };
+  const start = () => parent.send({ type: 'start', plan: plan as unknown as JsonObject });
   const types = () => heard.filter(({ type }) => type !== 'log').map(({ type }) => type);
   return {
     run,
@@ -88,7 +89,22 @@ function open(
     exits,
     heard,
     types,
-    start: () => parent.send({ type: 'start', plan: plan as unknown as JsonObject }),
+    start,
+    /** Starts the connector and waits until it has sent this message. */
+    startUntil: async (type: FromConnector['type']) => {
+      await start();
+      await until(() => types().includes(type), { about: `${name} sends ${type}` });
+    },
+    /** Starts the connector and waits for its end. */
+    startToEnd: async () => {
+      await start();
+      await until(() => exits.length > 0);
+    },
+    /** Advances the clock and waits for the end of the drain. */
+    finishDrain: async (ms: number) => {
+      await clock.advance(ms);
+      await until(() => types().includes('drained'));
+    },
     lines: () => heard.flatMap((message) => (message.type === 'log' ? [message.line] : [])),
     error: () => heard.flatMap((message) => (message.type === 'failed' ? [message.error] : []))[0],
   };
@@ -111,8 +127,7 @@ describe('a connector', () => {
 
   test('listens when its promise resolved, and the process lives on', async () => {
     const connector = open(async () => undefined);
-    await connector.start();
-    await until(() => connector.types().includes('ready'));
+    await connector.startUntil('ready');
     await connector.clock.advance(60_000);
     expect(connector.exits).toEqual([]);
   });
@@ -120,12 +135,10 @@ describe('a connector', () => {
   test('on trial is loaded and checked, and not called', async () => {
     let calls = 0;
     const tried = open(async () => void (calls += 1), { isTrial: true });
-    await tried.start();
-    await until(() => tried.types().includes('ready'));
+    await tried.startUntil('ready');
     expect(calls).toBe(0);
     const broken = open(async () => undefined, { isTrial: true, entry: 'nowhere.ts' });
-    await broken.start();
-    await until(() => broken.exits.length > 0);
+    await broken.startToEnd();
     expect(broken.error()).toMatchObject({ code: 'E_CONNECTOR_LOAD' });
   });
 
@@ -170,8 +183,7 @@ describe('a connector', () => {
         },
       },
     );
-    await connector.start();
-    await until(() => connector.types().includes('ready'));
+    await connector.startUntil('ready');
     expect(refusals).toMatchObject([{ code: 'E_INBOX_FULL', retryable: true }]);
     expect(connector.exits).toEqual([]);
   });
@@ -202,8 +214,7 @@ describe('a connector that fails', () => {
     ['before it listens', () => Promise.reject(new RangeError('port taken'))],
   ])('%s reports it and ends', async (_, listen) => {
     const connector = open(listen);
-    await connector.start();
-    await until(() => connector.exits.length > 0);
+    await connector.startToEnd();
     expect(connector.exits).toEqual([1]);
     expect(connector.types()).toEqual(['failed']);
     expect(connector.error()).toEqual({
@@ -237,8 +248,7 @@ describe('a connector that fails', () => {
 
   test('with an uncaught error reports it once and ends', async () => {
     const connector = open(async () => undefined);
-    await connector.start();
-    await until(() => connector.types().includes('ready'));
+    await connector.startUntil('ready');
     await Promise.all([connector.run.fail('a text'), connector.run.fail(new Error('another'))]);
     await until(() => connector.types().includes('failed'));
     expect(connector.exits).toEqual([1]);
@@ -247,8 +257,7 @@ describe('a connector that fails', () => {
 
   test('to read a frame of the orchestrator reports it and ends', async () => {
     const connector = open(async () => undefined);
-    await connector.start();
-    await until(() => connector.types().includes('ready'));
+    await connector.startUntil('ready');
     connector.parent['wire'].write(Buffer.from('nonsense\n'));
     await until(() => connector.types().includes('failed'));
     expect(connector.exits).toEqual([1]);
@@ -262,16 +271,8 @@ describe('a connector that fails', () => {
       }
     }
     const connector = open(() => Promise.reject(new Hostile()));
-    await connector.start();
-    await until(() => connector.exits.length > 0);
+    await connector.startToEnd();
     expect([connector.exits, connector.error()?.code]).toEqual([[1], 'E_CONNECTOR_START']);
-  });
-
-  test('to load reports the problem with the file', async () => {
-    const connector = open(async () => undefined, { entry: 'nothing.ts' });
-    await connector.start();
-    await until(() => connector.exits.length > 0);
-    expect(connector.error()?.code).toBe('E_CONNECTOR_LOAD');
   });
 
   test('by a config that does not match its schema reports the problem, and none of its code runs', async () => {
@@ -280,8 +281,7 @@ describe('a connector that fails', () => {
       config: { port: 'x' },
       configSchema: { type: 'object', properties: { port: { type: 'string', pattern: '^[0-9]+$' } } },
     });
-    await connector.start();
-    await until(() => connector.exits.length > 0);
+    await connector.startToEnd();
     expect(isCalled).toBe(false);
     expect(connector.error()).toEqual({
       code: 'E_CONNECTOR_CONFIG',
@@ -320,8 +320,7 @@ describe('a draining connector', () => {
     await connector.clock.advance(9_000);
     expect(connector.exits).toEqual([]);
     finish.resolve();
-    await connector.clock.advance(50);
-    await until(() => connector.types().includes('drained'));
+    await connector.finishDrain(50);
     expect(connector.exits).toEqual([0]);
   });
 
@@ -351,8 +350,7 @@ describe('a draining connector', () => {
     await second;
     await connector.clock.advance(49);
     expect(connector.exits).toEqual([]);
-    await connector.clock.advance(1);
-    await until(() => connector.types().includes('drained'));
+    await connector.finishDrain(1);
     expect(connector.exits).toEqual([0]);
   });
 
@@ -368,16 +366,14 @@ describe('a draining connector', () => {
       await gate.promise;
       await result();
     });
-    await connector.start();
-    await until(() => connector.types().includes('ready'));
+    await connector.startUntil('ready');
     await connector.parent.send({ type: 'drain', graceMs: 10_000 });
     await called.promise;
     await connector.clock.advance(5_000);
     expect(connector.exits).toEqual([]);
     gate.resolve();
-    await Bun.sleep(1);
-    await connector.clock.advance(50);
-    await until(() => connector.types().includes('drained'));
+    await until(() => connector.clock.pending > 1);
+    await connector.finishDrain(50);
     expect([connector.exits, connector.lines().length]).toEqual([[0], logged]);
   });
 
@@ -393,8 +389,7 @@ describe('a draining connector', () => {
     await until(() => connector.clock.pending > 1);
     await connector.clock.advance(499);
     expect(connector.exits).toEqual([]);
-    await connector.clock.advance(1);
-    await until(() => connector.types().includes('drained'));
+    await connector.finishDrain(1);
     expect(connector.exits).toEqual([0]);
   });
 
@@ -415,8 +410,7 @@ describe('a draining connector', () => {
       await connector.parent.send({ type: 'drain', graceMs: 10_000 });
       await connector.clock.advance(0);
       await until(() => connector.clock.pending > 0);
-      await connector.clock.advance(50);
-      await until(() => connector.types().includes('drained'));
+      await connector.finishDrain(50);
       expect(connector.exits).toEqual([0]);
       expect(connector.types()).not.toContain('failed');
       expect(connector.lines()).toHaveLength(logged);
@@ -428,8 +422,7 @@ describe('a draining connector', () => {
     const connector = open(async () => void (isCalled = true));
     await Promise.all([connector.parent.send({ type: 'drain', graceMs: 10_000 }), connector.start()]);
     await until(() => connector.clock.pending > 0);
-    await connector.clock.advance(50);
-    await until(() => connector.types().includes('drained'));
+    await connector.finishDrain(50);
     await Bun.sleep(20);
     expect([connector.exits, isCalled]).toEqual([[0], false]);
   });
@@ -458,8 +451,7 @@ describe('the secrets of a connection', () => {
 
   test('are masked in the reason of its failure', async () => {
     const connector = open(() => Promise.reject(new Error('401 for sk-live-12345')), { secrets });
-    await connector.start();
-    await until(() => connector.exits.length > 0);
+    await connector.startToEnd();
     expect(connector.error()?.message).toEndWith('401 for ***');
     expect(JSON.stringify(connector.heard)).not.toContain('sk-live');
   });

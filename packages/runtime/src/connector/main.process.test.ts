@@ -11,6 +11,7 @@ import type { FromConnector } from '../ipc/from-connector.ts';
 import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { childSpawner } from '../orchestrator/child/spawn-child.ts';
+import { until } from '../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -48,13 +49,7 @@ function start(text: string) {
   };
   // The cast is safe: a plan is JSON.
   void child.channel.send({ type: 'start', plan: plan as unknown as JsonObject });
-  const says = async (type: FromConnector['type']) => {
-    for (;;) {
-      const message = heard.find((each) => each.type === type);
-      if (message !== undefined) return message;
-      await Bun.sleep(5);
-    }
-  };
+  const says = (type: FromConnector['type']) => until(() => heard.find((each) => each.type === type));
   return { child, heard, events, says };
 }
 

@@ -4,6 +4,7 @@ import { connectorLanguage } from '../ipc/codec.ts';
 import { connectorDoor, type QuestionDoor, serveQuestions } from '../ipc/connector-questions.ts';
 import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { QuestionMirror } from './question-mirror.ts';
+import { until } from '../../../../test/until.ts';
 
 const question: ConnectorQuestion = {
   ...{
@@ -45,13 +46,13 @@ describe('the questions of a connector', () => {
   test('are listed from the question to its end, and a listener gets both', async () => {
     const { mirror, served } = open(undefined, [{ state: 'asked', question }]);
     const tell = await served;
-    await Bun.sleep(0);
+    await until(() => mirror.list().length > 0);
     expect(mirror.list()).toEqual([question]);
     const heard: QuestionChange[] = [];
     const unwatch = mirror.watch((change) => void heard.push(change));
     tell({ state: 'asked', question: { ...question, id: 'q2' } });
     tell({ state: 'answered', question, by: 'kim' });
-    await Bun.sleep(0);
+    await until(() => heard.length === 3);
     expect(heard.map(({ state, question: { id }, by }) => [state, id, by])).toEqual([
       ['asked', 'q1', undefined],
       ['asked', 'q2', undefined],
@@ -59,7 +60,7 @@ describe('the questions of a connector', () => {
     ]);
     unwatch();
     tell({ state: 'withdrawn', question: { ...question, id: 'q2' } });
-    await Bun.sleep(0);
+    await until(() => mirror.list().length === 0);
     expect([mirror.list(), heard.length]).toEqual([[], 3]);
   });
 
@@ -71,7 +72,7 @@ describe('the questions of a connector', () => {
     });
     mirror.watch(({ state }) => void heard.push(state));
     (await served)({ state: 'asked', question });
-    await Bun.sleep(0);
+    await until(() => heard.length > 0);
     expect([heard, thrown]).toEqual([['asked'], [expect.objectContaining({ message: 'a listener' })]]);
   });
 
@@ -97,9 +98,13 @@ describe('the questions of a connector', () => {
   });
 
   test('a closed channel ends the watch and the answers', async () => {
-    const { mirror, thrown, parent } = open(() => new Promise(() => undefined));
+    const asked = Promise.withResolvers<void>();
+    const { mirror, thrown, parent } = open(() => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    });
     const answered = codeOf(mirror.answer(reply));
-    await Bun.sleep(0);
+    await asked.promise;
     parent.close();
     expect(await answered).toBe('E_IPC_CLOSED');
     expect(thrown).toEqual(['unwatched']);

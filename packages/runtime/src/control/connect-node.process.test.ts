@@ -27,8 +27,11 @@ import { connectNode } from './control.mjs';
 const place = JSON.parse(process.env.PLACE);
 const swarm = await connectNode(place);
 const texts = [];
-const watch = await swarm.watch({}, ({ delta }) => texts.push(delta.text));
+let watched;
+const isWatched = new Promise((resolve) => (watched = resolve));
+const watch = await swarm.watch({}, ({ delta }) => watched(texts.push(delta.text)));
 const end = await swarm.ask({ id: 'e1', input: 'Grüße' }, { onNotice: ({ delta }) => texts.push(delta.text) });
+await isWatched;
 watch.end();
 await watch.ended;
 const foreign = await connectNode({ ...place, certificate: '0'.repeat(64) }).catch(({ code }) => code);
@@ -54,8 +57,6 @@ describe('a Node program', () => {
       eventId: 'e1',
       delta: { type: 'text', text, ...step },
     });
-    // The watcher gets its notice before the program ends its watch.
-    await Bun.sleep(200);
     node.swarm.finish('e1', 'Done.');
     const [output, errors] = await Promise.all([
       new Response(running.stdout).text(),

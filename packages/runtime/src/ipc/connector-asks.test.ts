@@ -127,9 +127,9 @@ describe("a connector's ask", () => {
   );
 
   test('ends when the orchestrator is gone', async () => {
-    const { ask, parent } = connect(() => new Promise(() => undefined));
+    const { ask, parent, sent } = connect(() => new Promise(() => undefined));
     const asked = failure(ask('e-1').answer);
-    await Bun.sleep(5);
+    await until(() => sent.length > 0);
     parent.close();
     expect(await asked).toMatchObject({ code: 'E_IPC_CLOSED' });
     expect(await failure(ask('e-2').answer)).toMatchObject({ code: 'E_IPC_CLOSED' });

@@ -3,6 +3,7 @@ import { GoondanError } from '@goondan/types';
 import { connectorLanguage } from './codec.ts';
 import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { acceptConnectorEvents, connectorEmitter, type EmitConnectorEvent } from './connector-events.ts';
+import { until } from '../../../../test/until.ts';
 
 const event = { name: 'message', input: 'hi', createdAt: new Date(0) };
 const failure = (emitted: Promise<void>) =>
@@ -27,7 +28,7 @@ describe("a connector's event", () => {
     });
     let accepted = false;
     const emitted = emit('e-1', event).then(() => (accepted = true));
-    await Bun.sleep(10);
+    await until(() => got.length > 0);
     expect(got).toEqual([['e-1', event]]);
     expect(accepted).toBe(false);
     written.resolve();
@@ -49,7 +50,7 @@ describe("a connector's event", () => {
       return write.promise;
     });
     const emitted = ['a', 'b', 'c'].map((id) => failure(emit(id, event)));
-    await Bun.sleep(10);
+    await until(() => writes.size === 3);
     writes.get('c')?.resolve();
     writes.get('a')?.reject(new Error('disk'));
     writes.get('b')?.resolve();
@@ -59,9 +60,13 @@ describe("a connector's event", () => {
   });
 
   test('rejects when its answer cannot come any more', async () => {
-    const { parent, emit } = connect(() => new Promise(() => undefined));
+    const asked = Promise.withResolvers<void>();
+    const { parent, emit } = connect(() => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    });
     const emitted = failure(emit('e-1', event));
-    await Bun.sleep(5);
+    await asked.promise;
     parent.close();
     expect(await emitted).toMatchObject({ code: 'E_IPC_CLOSED' });
     expect(await failure(emit('e-2', event))).toMatchObject({ code: 'E_IPC_CLOSED' });
