@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { scriptedAgent } from '../../testing/index.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
+import type { Bundle } from './bundle.ts';
 import { hook as hookSchema } from './kinds/hook.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
@@ -27,8 +28,22 @@ ${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a], exten
 ${more}`,
   });
 
-async function planOf(folder: string, environment: Record<string, string> = {}) {
-  const bundle = await loadBundle(folder, { environment });
+interface Surroundings {
+  readonly ofSwarm?: string;
+  readonly more?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+async function loadWith(spec: string, { environment = {}, ...more }: Surroundings = {}) {
+  using bundle = bundleWith(spec, more);
+  return await loadBundle(bundle.folder, { environment });
+}
+
+async function planOf(spec: string, surroundings: Surroundings = {}) {
+  return planIn(await loadWith(spec, surroundings), surroundings);
+}
+
+function planIn(bundle: Bundle, { environment = {} }: Surroundings = {}) {
   expect(bundle.errors).toEqual([]);
   const [agent] = resolveSwarm(bundle, { environment }).plan.agents;
   return (agent?.extensions ?? []).map(({ resource: { metadata, spec }, root, tier }) => ({
@@ -39,6 +54,9 @@ async function planOf(folder: string, environment: Record<string, string> = {}) 
   }));
 }
 
+const sentencesOf = (errors: Bundle['errors']) =>
+  errors.map(({ message, suggestion }) => `${message} ${suggestion}`).join('\n');
+
 const note = `{ point: turn.pre, action: { toolCall: { tool: x__y, args: { text: { expr: event.input } } } } }`;
 const noted = { point: 'turn.pre', action: { toolCall: { tool: 'x__y', args: { text: { expr: 'event.input' } } } } };
 const check = `{ id: check, point: toolCall.pre, tool: 'x__*', priority: 5, action: { command: ['true'] } }`;
@@ -46,8 +64,7 @@ const checked = { id: 'check', point: 'toolCall.pre', tool: 'x__*', priority: 5,
 
 describe('Agent.spec.hooks', () => {
   test('L-03 is the config of the extension `hooks`, inside all extensions', async () => {
-    using bundle = bundleWith(`  hooks: [${note}, ${check}]\n  extensions: [Extension/logging]`);
-    expect(await planOf(bundle.folder)).toEqual([
+    expect(await planOf(`  hooks: [${note}, ${check}]\n  extensions: [Extension/logging]`)).toEqual([
       { name: 'logging', tier: 'agent', isBase: true, config: {} },
       { name: 'hooks', tier: 'hook', isBase: true, config: { hooks: [noted, checked] } },
     ]);
@@ -55,8 +72,7 @@ describe('Agent.spec.hooks', () => {
 
   test('L-03 runs in an agent', async () => {
     const seen: unknown[] = [];
-    using bundle = bundleWith(`  hooks: [${note}]`);
-    const loaded = await loadBundle(bundle.folder, { environment: {} });
+    const loaded = await loadWith(`  hooks: [${note}]`);
     const { extensions = [] } = resolveSwarm(loaded, { environment: {} }).plan.agents[0] ?? {};
     const handlers = { y: (_: object, input: object) => void seen.push(input) };
     const agent = await scriptedAgent({
@@ -69,90 +85,84 @@ describe('Agent.spec.hooks', () => {
   });
 
   test('L-03 comes after the hooks of a listed extension `hooks`, and shares its env', async () => {
-    using bundle = bundleWith(
-      `  extensions: [{ ref: Extension/hooks, as: mine, config: { env: { A: b }, hooks: [${note}] } }, Extension/logging]\n  hooks: [${check}]`,
-    );
-    expect(await planOf(bundle.folder)).toEqual([
+    expect(
+      await planOf(
+        `  extensions: [{ ref: Extension/hooks, as: mine, config: { env: { A: b }, hooks: [${note}] } }, Extension/logging]\n  hooks: [${check}]`,
+      ),
+    ).toEqual([
       { name: 'mine', tier: 'hook', isBase: true, config: { env: { A: 'b' }, hooks: [noted, checked] } },
       { name: 'logging', tier: 'agent', isBase: true, config: {} },
     ]);
-    using alone = bundleWith(
-      `  extensions: [{ ref: Extension/hooks, config: { env: { A: b } } }]\n  hooks: [${check}]`,
-    );
-    expect(await planOf(alone.folder)).toMatchObject([
-      { name: 'hooks', config: { env: { A: 'b' }, hooks: [checked] } },
-    ]);
+    expect(
+      await planOf(`  extensions: [{ ref: Extension/hooks, config: { env: { A: b } } }]\n  hooks: [${check}]`),
+    ).toMatchObject([{ name: 'hooks', config: { env: { A: 'b' }, hooks: [checked] } }]);
   });
 
   test('L-03 comes after the hooks of the last one, if several extensions `hooks` are listed', async () => {
     const listed = (name: string) => `{ ref: Extension/hooks, as: ${name}, config: { hooks: [${note}] } }`;
-    using bundle = bundleWith(`  extensions: [${listed('one')}, ${listed('two')}]\n  hooks: [${check}]`);
-    expect(await planOf(bundle.folder)).toMatchObject([
+    expect(await planOf(`  extensions: [${listed('one')}, ${listed('two')}]\n  hooks: [${check}]`)).toMatchObject([
       { name: 'one', config: { hooks: [noted] } },
       { name: 'two', config: { hooks: [noted, checked] } },
     ]);
   });
 
   test('the hooks of the swarm stay an extension of their own', async () => {
-    using bundle = bundleWith(`  hooks: [${check}]`, {
-      ofSwarm: `[{ ref: Extension/hooks, config: { hooks: [${note}] } }]`,
-    });
-    expect(await planOf(bundle.folder)).toEqual([
+    expect(
+      await planOf(`  hooks: [${check}]`, {
+        ofSwarm: `[{ ref: Extension/hooks, config: { hooks: [${note}] } }]`,
+      }),
+    ).toEqual([
       { name: 'hooks', tier: 'hook', isBase: true, config: { hooks: [noted] } },
       { name: 'agent-hooks', tier: 'hook', isBase: true, config: { hooks: [checked] } },
     ]);
   });
 
   test('an extension `hooks` of the bundle is another one', async () => {
-    using bundle = bundleWith(`  hooks: [${check}]\n  extensions: [Extension/hooks]`, {
-      more: `---\n${head('Extension', 'hooks')}spec: { entry: ./own.ts }\n`,
-    });
-    expect(await planOf(bundle.folder)).toMatchObject([
+    expect(
+      await planOf(`  hooks: [${check}]\n  extensions: [Extension/hooks]`, {
+        more: `---\n${head('Extension', 'hooks')}spec: { entry: ./own.ts }\n`,
+      }),
+    ).toMatchObject([
       { name: 'hooks', tier: 'agent', isBase: false },
       { name: 'agent-hooks', tier: 'hook', isBase: true, config: { hooks: [checked] } },
     ]);
   });
 
   test('an empty list adds nothing', async () => {
-    using bundle = bundleWith('  hooks: []');
-    expect(await planOf(bundle.folder)).toEqual([]);
-    const loaded = await loadBundle(bundle.folder, { environment: {} });
+    const loaded = await loadWith('  hooks: []');
+    expect(planIn(loaded)).toEqual([]);
     expect(loaded.scope.packages.size).toBe(0);
   });
 
   test('values from the environment are filled in, and a missing variable has its place', async () => {
     const secret =
       '  hooks:\n    - point: turn.pre\n      action: { toolCall: { tool: x, args: { key: { valueFrom: { env: KEY } } } } }';
-    using bundle = bundleWith(secret);
-    expect(await planOf(bundle.folder, { KEY: 'sk-1' })).toMatchObject([
+    expect(await planOf(secret, { environment: { KEY: 'sk-1' } })).toMatchObject([
       { config: { hooks: [{ action: { toolCall: { args: { key: 'sk-1' } } } }] } },
     ]);
-    const { warnings } = await loadBundle(bundle.folder, { environment: {} });
+    const { warnings } = await loadWith(secret);
     expect(warnings).toMatchObject([{ code: 'E_ENV_MISSING', line: 8, resource: 'Agent/a' }]);
   });
 
   const expr = (point: string, value: string) =>
     `{ point: ${point}, action: { toolCall: { tool: x__y, args: { list: [{ a: ${value} }] } } } }`;
-  const inArgs = 'spec.hooks[1].action.toolCall.args.list[0].a';
   test.each([
-    ['a typo', expr('turn.pre', '{ expr: evnt.input }'), `${inArgs}.expr begins with "evnt"`, '`event`'],
-    ['a fact of another point', expr('turn.pre', '{ expr: result.text }'), '"result", which is not a fact', 'event'],
-    ['an event at a step', expr('step.pre', '{ expr: event.input }'), 'not a fact at step.pre', 'stepIndex'],
-    ['a calculation', expr('turn.pre', "{ expr: 'event.input + 1' }"), `${inArgs}.expr must be a path`, 'dots'],
-    ['an empty segment', expr('turn.pre', '{ expr: event..input }'), `${inArgs}.expr must be a path`, 'dots'],
-    ['a number', expr('turn.pre', '{ expr: 5 }'), `${inArgs}.expr must be a path, not 5.`, 'dots'],
-    ['a second field', expr('turn.pre', '{ expr: event.id, else: x }'), `${inArgs}.else is a second field`, 'without'],
-    ['no file', '{ point: turn.pre, action: { command: [./no.sh] } }', '.command[0] names "./no.sh"', 'chmod +x'],
-    ['a text file', '{ point: turn.pre, action: { command: [./own.ts] } }', 'is not executable', 'onFailure'],
-    ['a folder', '{ point: turn.pre, action: { command: [./] } }', 'is not a regular file', 'chmod'],
-  ])('%s is an error at its place before anything runs', async (_, hook, words, advice) => {
-    using bundle = bundleWith(`  hooks:\n    - ${check}\n    - ${hook}`);
-    const { errors } = await loadBundle(bundle.folder, { environment: {} });
+    ['a typo', expr('turn.pre', '{ expr: evnt.input }')],
+    ['a fact of another point', expr('turn.pre', '{ expr: result.text }')],
+    ['an event at a step', expr('step.pre', '{ expr: event.input }')],
+    ['a calculation', expr('turn.pre', "{ expr: 'event.input + 1' }")],
+    ['an empty segment', expr('turn.pre', '{ expr: event..input }')],
+    ['a number', expr('turn.pre', '{ expr: 5 }')],
+    ['a second field', expr('turn.pre', '{ expr: event.id, else: x }')],
+    ['no file', '{ point: turn.pre, action: { command: [./no.sh] } }'],
+    ['a text file', '{ point: turn.pre, action: { command: [./own.ts] } }'],
+    ['a folder', '{ point: turn.pre, action: { command: [./] } }'],
+  ])('%s is an error at its place before anything runs', async (_, hook) => {
+    const { errors } = await loadWith(`  hooks:\n    - ${check}\n    - ${hook}`);
+    expect(sentencesOf(errors)).toMatchSnapshot();
     expect(errors).toMatchObject([{ code: 'E_EXT_CONFIG', line: 8, file: 'goondan.yaml', resource: 'Agent/a' }]);
-    expect(errors[0]?.message).toContain(words);
-    expect(errors[0]?.suggestion).toContain(advice);
-    using inConfig = bundleWith(`  extensions:\n    - ref: Extension/hooks\n      config: { hooks: [${hook}] }`);
-    expect((await loadBundle(inConfig.folder, { environment: {} })).errors).toMatchObject([
+    const inConfig = await loadWith(`  extensions:\n    - ref: Extension/hooks\n      config: { hooks: [${hook}] }`);
+    expect(inConfig.errors).toMatchObject([
       { code: 'E_EXT_CONFIG', line: 8, message: expect.stringContaining('spec.extensions[0].config.hooks[0].action') },
     ]);
   });
@@ -174,8 +184,7 @@ describe('Agent.spec.hooks', () => {
 
   test('a missing file is a warning when the hook lets a failure continue, and so is an id that is used twice', async () => {
     const missing = '{ point: turn.pre, action: { command: [./no.sh], onFailure: continue } }';
-    using bundle = bundleWith(`  hooks:\n    - ${missing}\n    - ${check}\n    - ${check}`);
-    const { errors, warnings } = await loadBundle(bundle.folder, { environment: {} });
+    const { errors, warnings } = await loadWith(`  hooks:\n    - ${missing}\n    - ${check}\n    - ${check}`);
     expect(errors).toEqual([]);
     expect(warnings).toMatchObject([
       { code: 'E_EXT_CONFIG', line: 7 },
@@ -185,52 +194,34 @@ describe('Agent.spec.hooks', () => {
 
   const two = `  extensions: [{ ref: Extension/hooks, config: { hooks: [${note}, ${note}] } }]\n`;
   test.each([
-    ['an unknown point', '{ point: turn.mid, action: { command: [x] } }', 'E_RESOURCE_INVALID', 'spec.hooks[1].point'],
-    ['an unknown field', '{ point: turn.pre, actions: 1, action: { command: [x] } }', 'E_RESOURCE_KEY', '"actions"'],
-    ['no action', '{ point: turn.pre }', 'E_RESOURCE_INVALID', 'spec.hooks[1].action'],
-    ['an empty command', '{ point: turn.pre, action: { command: [] } }', 'E_RESOURCE_INVALID', 'action.command'],
-    ['a tool without a name', '{ point: turn.pre, action: { toolCall: { args: {} } } }', 'E_RESOURCE_INVALID', 'tool'],
-    [
-      'two actions',
-      '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }',
-      'E_RESOURCE_KEY',
-      'spec.hooks[1].action has "command" and "toolCall", which do not go together.',
-    ],
-    [
-      'an empty action',
-      '{ point: turn.pre, action: {} }',
-      'E_RESOURCE_INVALID',
-      'spec.hooks[1].action must have "toolCall" or "command".',
-    ],
-    [
-      'a tool at a turn, with the rule',
-      '{ point: turn.pre, tool: x, action: { command: [x] } }',
-      'E_EXT_CONFIG',
-      'spec.hooks[1].tool is not allowed here; its description: "Only at toolCall.pre, toolCall.exec and toolCall.post:',
-    ],
+    ['an unknown point', '{ point: turn.mid, action: { command: [x] } }', 'E_RESOURCE_INVALID'],
+    ['an unknown field', '{ point: turn.pre, actions: 1, action: { command: [x] } }', 'E_RESOURCE_KEY'],
+    ['no action', '{ point: turn.pre }', 'E_RESOURCE_INVALID'],
+    ['an empty command', '{ point: turn.pre, action: { command: [] } }', 'E_RESOURCE_INVALID'],
+    ['a tool without a name', '{ point: turn.pre, action: { toolCall: { args: {} } } }', 'E_RESOURCE_INVALID'],
+    ['two actions', '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }', 'E_RESOURCE_KEY'],
+    ['an empty action', '{ point: turn.pre, action: {} }', 'E_RESOURCE_INVALID'],
+    ['a tool at a turn, with the rule', '{ point: turn.pre, tool: x, action: { command: [x] } }', 'E_EXT_CONFIG'],
     [
       'a required command, with the rule',
       '{ point: turn.pre, required: true, action: { command: [x] } }',
       'E_EXT_CONFIG',
-      'spec.hooks[1].required is not allowed here; its description: "Only with a toolCall:',
     ],
-  ])('L-03 %s is an error at its place', async (_, hook, code, words) => {
+  ])('L-03 %s is an error at its place', async (_, hook, code) => {
     for (const [line, before] of [
       [8, '  hooks:\n'],
       [9, `${two}  hooks:\n`],
     ] as const) {
-      using bundle = bundleWith(`${before}    - ${check}\n    - ${hook}`);
-      const { errors } = await loadBundle(bundle.folder, { environment: {} });
+      const { errors } = await loadWith(`${before}    - ${check}\n    - ${hook}`);
+      expect(sentencesOf(errors)).toMatchSnapshot();
       expect(errors).toMatchObject([{ code, line, file: 'goondan.yaml', resource: 'Agent/a' }]);
-      expect(errors[0]?.message).toContain(words);
     }
   });
 
   test('a mistake in the hooks of the extension keeps its place', async () => {
-    using bundle = bundleWith(
+    const { errors } = await loadWith(
       `  extensions:\n    - ref: Extension/hooks\n      config: { hooks: [{ point: turn.pre, tool: x, action: { command: [x] } }] }\n  hooks: [${check}]`,
     );
-    const { errors } = await loadBundle(bundle.folder, { environment: {} });
     expect(errors).toMatchObject([{ code: 'E_EXT_CONFIG', line: 8 }]);
   });
 });

@@ -5,6 +5,10 @@ import { completeBundle, completeEnvironment, temporaryBundle } from '../../test
 import { loadBundle } from './load-bundle.ts';
 
 const load = (folder: string, environment: Record<string, string> = {}) => loadBundle(folder, { environment });
+async function loadFiles(files: Readonly<Record<string, string>>, environment: Record<string, string> = {}) {
+  using bundle = temporaryBundle(files);
+  return await load(bundle.folder, environment);
+}
 const head = (kind: string, name: string) => `apiVersion: goondan.ai/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
 const script = 'spec: { provider: scripted, model: m, options: { script: [{ say: hi }] } }\n';
 
@@ -29,14 +33,13 @@ describe('a bundle', () => {
   });
 
   test('R-04 leaves out YAML of subfolders, of package managers and of other programs', async () => {
-    using bundle = temporaryBundle({
+    const { errors, warnings, valid } = await loadFiles({
       'goondan.yaml': head('Model', 'a') + script,
       'deeper/more.yaml': 'not: ours',
       'pnpm-lock.yaml': 'x: ['.repeat(10),
       '.hidden.yaml': 'nonsense: [',
       'compose.yml': 'services: { web: { image: x } }\n',
     });
-    const { errors, warnings, valid } = await load(bundle.folder);
     expect({ errors, valid }).toEqual({ errors: [], valid: true });
     expect(warnings).toMatchObject([{ code: 'E_BUNDLE_FILE', file: 'compose.yml', line: 1, column: 1 }]);
   });
@@ -55,12 +58,14 @@ describe('a bundle', () => {
   });
 
   test('R-04 one error rejects the whole bundle, and all problems are listed in the order of the files', async () => {
-    using bundle = temporaryBundle({
-      ...completeBundle,
-      'agents.yaml': `${head('Agent', 'Ho_t')}spec: { modelConfig: { modelRef: Model/x }, tols: [] }\n`,
-      'broken.yaml': `${head('Model', 'z')}spec: [\n`,
-    });
-    const { valid, errors } = await load(bundle.folder, completeEnvironment);
+    const { valid, errors } = await loadFiles(
+      {
+        ...completeBundle,
+        'agents.yaml': `${head('Agent', 'Ho_t')}spec: { modelConfig: { modelRef: Model/x }, tols: [] }\n`,
+        'broken.yaml': `${head('Model', 'z')}spec: [\n`,
+      },
+      completeEnvironment,
+    );
     expect(valid).toBe(false);
     expect(errors.map(({ code, file, line, column }) => `${file}:${line}:${column} ${code}`)).toEqual([
       'goondan.yaml:27:15 E_REF_MISSING',
@@ -76,7 +81,7 @@ describe('a bundle', () => {
   });
 
   test('R-04 a declared but broken name is not reported as missing, too', async () => {
-    using bundle = temporaryBundle({
+    const { errors } = await loadFiles({
       'goondan.yaml': `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b] }
 ---
 ${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m }, oops: 1 }
@@ -85,15 +90,13 @@ ${head('Agent', 'b')}spec: { modelConfig: { modelRef: Model/m }, x: } }
 ---
 ${head('Model', 'm')}${script}`,
     });
-    const { errors } = await load(bundle.folder);
     expect(errors.map(({ code, line }) => `${code} ${line}`)).toEqual(['E_RESOURCE_KEY 9', 'E_YAML_SYNTAX 14']);
   });
 });
 
 describe('a resource with a wrong field', () => {
   const problems = async (...documents: readonly string[]) => {
-    using bundle = temporaryBundle({ 'goondan.yaml': documents.join('---\n') });
-    const { errors } = await load(bundle.folder);
+    const { errors } = await loadFiles({ 'goondan.yaml': documents.join('---\n') });
     return errors.map(({ code, message, resource }) => `${resource} ${code} ${message}`);
   };
   const model = `${head('Model', 'm')}${script}`;
@@ -169,17 +172,16 @@ ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rul
 
 describe('unknown parts', () => {
   test('R-04 a reference is not reported as missing when a document cannot be read', async () => {
-    using bundle = temporaryBundle({
+    const { errors } = await loadFiles({
       'goondan.yaml': `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m } }\n`,
       'models.yaml': 'kind: {{ Model }}\nmetadata: [\n',
     });
-    const { errors } = await load(bundle.folder);
     expect(errors).not.toBeEmpty();
     expect(errors.filter(({ file }) => file !== 'models.yaml')).toEqual([]);
   });
 
   test('a value from the environment that a schema restricts is not reported', async () => {
-    using bundle = temporaryBundle({
+    const { errors } = await loadFiles({
       'goondan.yaml': `${head('Extension', 'e')}spec:
   entry: ./e.ts
   configSchema: { properties: { level: { enum: [info, debug] }, other: { type: number } } }
@@ -191,7 +193,6 @@ ${head('Agent', 'a')}spec:
 ${head('Model', 'm')}${script}`,
       'e.ts': '',
     });
-    const { errors } = await load(bundle.folder);
     expect(errors.map(({ message }) => message)).toEqual([
       'The config of Extension/e does not fit: other must be number.',
     ]);
@@ -250,14 +251,13 @@ describe('packages', () => {
   const module = 'export function register() {}\n';
 
   test('R-04 a circle of packages is rejected, and the circle is shown', async () => {
-    using bundle = temporaryBundle({
+    const { errors } = await loadFiles({
       'goondan.yaml': agent(extensionOf('one', 'one')),
       'node_modules/one/goondan.yaml': `${extension('one')}---\n${agent(extensionOf('two', 'two'))}`,
       'node_modules/one/e.ts': module,
       'node_modules/two/goondan.yaml': `${extension('two')}---\n${agent(extensionOf('one', 'one'))}`,
       'node_modules/two/e.ts': module,
     });
-    const { errors } = await load(bundle.folder);
     expect(errors.map(({ code, file, message }) => `${file} ${code} ${message}`)).toEqual([
       'node_modules/one/goondan.yaml E_REF_CYCLE Packages refer to each other in a circle: one → two → one.',
       'node_modules/two/goondan.yaml E_REF_CYCLE Packages refer to each other in a circle: two → one → two.',
@@ -265,11 +265,10 @@ describe('packages', () => {
   });
 
   test('a package that a Package needs but that is not installed is a warning', async () => {
-    using bundle = temporaryBundle({
+    const { warnings, errors } = await loadFiles({
       'goondan.yaml': `${head('Package', 'p')}spec: { version: 1.0.0, dependencies: [{ name: here, version: 1.0.0 }, { name: gone, version: 1.0.0 }] }\n`,
       'node_modules/here/package.json': '{}',
     });
-    const { warnings, errors } = await load(bundle.folder);
     expect(errors).toEqual([]);
     expect(warnings).toMatchObject([
       { code: 'E_PACKAGE_MISSING', line: 4, message: 'The package "gone" is not installed.' },
@@ -284,8 +283,7 @@ describe('packages', () => {
       properties: many(300, { $ref: '#/$defs/b' }),
     };
     const tool = `spec:\n  entry: ./t.ts\n  exports:\n    - name: get\n      description: x\n      parameters: ${JSON.stringify(parameters)}\n`;
-    using bundle = temporaryBundle({ 'goondan.yaml': `${head('Tool', 't')}${tool}`, 't.ts': module });
-    const { warnings, errors } = await load(bundle.folder);
+    const { warnings, errors } = await loadFiles({ 'goondan.yaml': `${head('Tool', 't')}${tool}`, 't.ts': module });
     expect(errors).toEqual([]);
     expect(warnings).toMatchObject([{ code: 'E_SCHEMA_SIZE', line: 9, message: expect.stringContaining('"t__get"') }]);
   });
@@ -293,29 +291,27 @@ describe('packages', () => {
   test('an unused resource of a package needs no values from the environment', async () => {
     const needs = (name: string) =>
       `${head('Extension', name)}spec: { entry: ./e.ts, config: { key: { valueFrom: { env: KEY_OF_${name.toUpperCase()} } } } }\n`;
-    using bundle = temporaryBundle({
+    const { warnings } = await loadFiles({
       'goondan.yaml': agent(extensionOf('used', 'one')),
       'node_modules/one/goondan.yaml': `${needs('used')}---\n${needs('unused')}`,
       'node_modules/one/e.ts': module,
     });
-    const { warnings } = await load(bundle.folder);
     expect(warnings.map(({ message }) => message)).toEqual(['The environment variable KEY_OF_USED is not set.']);
   });
 
   test('R-04 two models of the same name in one agent are rejected', async () => {
-    using bundle = temporaryBundle({
+    const { errors } = await loadFiles({
       'goondan.yaml': agent('', ', models: [{ kind: Model, name: m, package: one }]'),
       'node_modules/one/goondan.yaml': `${head('Model', 'm')}${script}`,
     });
-    expect((await load(bundle.folder)).errors).toMatchObject([{ code: 'E_REF_TWICE', line: 4, column: 52 }]);
+    expect(errors).toMatchObject([{ code: 'E_REF_TWICE', line: 4, column: 52 }]);
   });
 
   test('an import that may be meant to fail is a warning', async () => {
-    using bundle = temporaryBundle({
+    const { warnings, valid } = await loadFiles({
       'goondan.yaml': extension('e'),
       'e.ts': `await import('sharp').catch(() => 0);\n${module}`,
     });
-    const { warnings, valid } = await load(bundle.folder);
     expect(valid).toBe(true);
     expect(warnings).toMatchObject([
       { code: 'E_IMPORT_MISSING', line: 4, message: 'e.ts imports "sharp", which is not installed.' },
@@ -327,11 +323,10 @@ describe("a bundle's .env", () => {
   const model = `${head('Model', 'a')}spec: { provider: anthropic, model: m, apiKey: { valueFrom: { env: MY_KEY } } }\n`;
 
   test('R-04 fills in declared values, and variables it must not set are reported', async () => {
-    using bundle = temporaryBundle({
+    const { warnings, errors, environmentFile } = await loadFiles({
       'goondan.yaml': model,
       '.env': 'MY_KEY=abc\nANTHROPIC_BASE_URL=http://evil\n\nPATH=/evil\nnot-one=x\n',
     });
-    const { warnings, errors, environmentFile } = await load(bundle.folder);
     expect(errors).toEqual([]);
     expect(environmentFile).toEqual({ MY_KEY: 'abc' });
     expect(warnings).toMatchObject([
@@ -342,8 +337,7 @@ describe("a bundle's .env", () => {
   });
 
   test('R-04 a value that is set nowhere is a warning at the place that needs it', async () => {
-    using bundle = temporaryBundle({ 'goondan.yaml': model });
-    const { warnings, valid } = await load(bundle.folder, { OTHER: 'x', MY_KEY: '' });
+    const { warnings, valid } = await loadFiles({ 'goondan.yaml': model }, { OTHER: 'x', MY_KEY: '' });
     expect(valid).toBe(true);
     expect(warnings).toMatchObject([
       { code: 'E_ENV_MISSING', file: 'goondan.yaml', line: 4, column: 68, resource: 'Model/a' },
