@@ -14,6 +14,7 @@ const connection = {
   rules: [{ route: {} }],
 };
 
+const clerkWith = (more: object) => ({ agents: [{ agentName: 'clerk', models, ...more }] });
 const exclusiveTool = { name: 'port', root: '.', entry: 'x.ts', exports: [], exclusive: true } as const;
 
 describe('a plan', () => {
@@ -40,34 +41,25 @@ describe('a plan', () => {
     [{ policy: { spares: 17 } }, 'policy.spares is 17, but must be at most 16'],
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
     [
-      { agents: [{ agentName: 'clerk', models, isolation: 'agent', maxInstances: 1_001 }] },
+      clerkWith({ isolation: 'agent', maxInstances: 1_001 }),
       '`maxInstances` of agent "clerk" is 1001, but must be an integer from 1 to 1000',
     ],
+    [clerkWith({ isolation: 'swarm' }), '`isolation` of agent "clerk" is "swarm", but must be "agent" or absent'],
     [
-      { agents: [{ agentName: 'clerk', models, isolation: 'swarm' as 'agent' }] },
-      '`isolation` of agent "clerk" is "swarm", but must be "agent" or absent',
-    ],
-    [
-      { agents: [{ agentName: 'clerk', models, isolation: 'agent', tools: [exclusiveTool] }] },
+      clerkWith({ isolation: 'agent', tools: [exclusiveTool] }),
       'conversations of agent "clerk" cannot share a process, because Tool/port is exclusive',
     ],
     [
-      { agents: [{ agentName: 'clerk', models, output: { schema: { nope: 1 } } }] },
+      clerkWith({ output: { schema: { nope: 1 } } }),
       'agent "clerk": The answer cannot be demanded: in its schema, the value has the unknown keyword "nope"',
     ],
-    [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
+    [clerkWith({ modelRef: 'Model/x' }), 'agent "clerk" has no Model/x'],
     [
-      { agents: [{ agentName: 'clerk', models, mayAsk: ['clerc'] }] },
+      clerkWith({ mayAsk: ['clerc'] }),
       'agent "clerk" may ask "clerc", which the swarm does not have (did you mean "clerk"?)',
     ],
-    [
-      { agents: [{ agentName: 'clerk', models, mayAsk: [7 as never] }] },
-      'agent "clerk" may ask 7, which the swarm does not have',
-    ],
-    [
-      { agents: [{ agentName: 'clerk', models, mayAsk: 'clerk' as never }] },
-      '`mayAsk` of agent "clerk" is not a list of names',
-    ],
+    [clerkWith({ mayAsk: [7] }), 'agent "clerk" may ask 7, which the swarm does not have'],
+    [clerkWith({ mayAsk: 'clerk' }), '`mayAsk` of agent "clerk" is not a list of names'],
     [{ entryAgent: 'boss' }, 'its entry agent "boss" is not one of its agents'],
     [{ connections: [{ ...connection, connection: 'My Web' }] }, '"My Web" is not a name for a connection'],
     [{ connections: [connection, connection] }, 'two connections are called "web"'],
@@ -86,10 +78,7 @@ describe('a plan', () => {
     [{ policy: { changes: { allow: 'x' as never } } }, 'policy.changes.allow is not a list of globs'],
     [{ policy: { changes: { allow: ['../x'] } } }, '"../x" in policy.changes.allow contains `..`'],
     [{ policy: { maxProcesses: NaN } }, 'a plan is JSON, but policy.maxProcesses is NaN'],
-    [
-      { agents: [{ agentName: 'clerk', models, params: { f: () => 1 } as never }] },
-      'a plan is JSON, but agents[0].params.f',
-    ],
+    [clerkWith({ params: { f: () => 1 } }), 'a plan is JSON, but agents[0].params.f'],
   ])('is rejected: %#', (change, problem) => {
     const check = () => checkSwarmPlan({ ...plan, ...change });
     expect(check).toThrow(problem);

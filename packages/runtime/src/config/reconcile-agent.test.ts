@@ -24,6 +24,9 @@ function tool(name: string, more: Partial<DeclaredTool> = {}): DeclaredTool {
   return { name, exports: [], root: '/b', entry: `./${name}.ts`, digest: '1', files: [`${name}.ts`], ...more };
 }
 
+const withExtensions = (...extensions: DeclaredExtension[]) => agent({ extensions });
+const withTools = (...tools: DeclaredTool[]) => agent({ tools });
+
 const fates = (running: DeclaredAgent, wanted: DeclaredAgent) =>
   reconcileAgent(running, wanted).parts.map(({ identity, fate }) => `${identity} ${fate}`);
 
@@ -39,8 +42,8 @@ describe('the parts of an agent across a change', () => {
   });
 
   test('added, removed and updated parts are not another order', () => {
-    const before = agent({ extensions: [extension('one'), extension('two'), extension('three')] });
-    const after = agent({ extensions: [extension('new'), extension('one', { digest: '2' }), extension('three')] });
+    const before = withExtensions(extension('one'), extension('two'), extension('three'));
+    const after = withExtensions(extension('new'), extension('one', { digest: '2' }), extension('three'));
     expect(isReordered(before, after)).toBe(false);
   });
 
@@ -69,7 +72,7 @@ describe('the parts of an agent across a change', () => {
   test('L-01 the package counts in the identity', () => {
     const packaged = extension('log', { package: '@acme/log' });
     expect(identityOf(packaged)).toBe('Extension/log (@acme/log)');
-    expect(fates(agent({ extensions: [extension('log')] }), agent({ extensions: [packaged] }))).toEqual([
+    expect(fates(withExtensions(extension('log')), withExtensions(packaged))).toEqual([
       'Extension/log (@acme/log) added',
       'Extension/log removed',
     ]);
@@ -81,9 +84,7 @@ describe('the parts of an agent across a change', () => {
     ['the config that an agent gives it', extension('e', { config: { a: 1 } })],
     ['its tier', extension('e', { tier: 'swarm' })],
   ])('L-01 an extension is updated by %s', (_what, changed) => {
-    expect(fates(agent({ extensions: [extension('e')] }), agent({ extensions: [changed] }))).toEqual([
-      'Extension/e updated',
-    ]);
+    expect(fates(withExtensions(extension('e')), withExtensions(changed))).toEqual(['Extension/e updated']);
   });
 
   test('the list of files alone does not change a part', () => {
@@ -109,8 +110,7 @@ describe('the parts of an agent across a change', () => {
     ]);
   });
 
-  const hooks = (...list: JsonObject[]) =>
-    agent({ extensions: [extension('hooks', { tier: 'hook' }, { hooks: list })] });
+  const hooks = (...list: JsonObject[]) => withExtensions(extension('hooks', { tier: 'hook' }, { hooks: list }));
   const notify = { id: 'notify', point: 'turn.post', action: { toolCall: { tool: 'chat__post' } } };
   const note = (text: string) => ({
     point: 'turn.pre',
@@ -145,9 +145,9 @@ describe('the parts of an agent across a change', () => {
 
 describe('the reason to replace the process', () => {
   const packaged = (more: Partial<DeclaredExtension> = {}, config: JsonObject = {}) =>
-    agent({ extensions: [extension('e', { package: 'p', root: '/b/node_modules/p', ...more }, config)] });
+    withExtensions(extension('e', { package: 'p', root: '/b/node_modules/p', ...more }, config));
   const exclusive = (name: string, more: Partial<DeclaredExtension> = {}) =>
-    agent({ extensions: [extension(name, { exclusive: true, ...more })] });
+    withExtensions(extension(name, { exclusive: true, ...more }));
   const files = ['e.ts', 'late.ts'];
   const lazy = (more: Partial<DeclaredExtension> = {}) => extension('e', { lazy: true, files, ...more });
 
@@ -161,8 +161,8 @@ describe('the reason to replace the process', () => {
     ['the lock file of its packages has changed', agent(), agent({ packages: '1' })],
     ['the code of Extension/e (p) has changed', packaged(), packaged({ digest: '2' })],
     ['Extension/e is exclusive and has changed', exclusive('e'), exclusive('e', { digest: '2' })],
-    ['Extension/e is exclusive and has changed', agent({ extensions: [extension('e')] }), exclusive('e')],
-    ['Extension/e was exclusive and has changed', exclusive('e'), agent({ extensions: [extension('e')] })],
+    ['Extension/e is exclusive and has changed', withExtensions(extension('e')), exclusive('e')],
+    ['Extension/e was exclusive and has changed', exclusive('e'), withExtensions(extension('e'))],
     ['the code of Extension/e (p) has changed', packaged(), packaged({ root: '/c/node_modules/p' })],
     [
       'Extension/f is exclusive and has changed',
@@ -175,22 +175,22 @@ describe('the reason to replace the process', () => {
     ],
     [
       'Extension/e imports files while it runs',
-      agent({ extensions: [lazy()] }),
-      agent({ extensions: [extension('e', { digest: '2' })] }),
+      withExtensions(lazy()),
+      withExtensions(extension('e', { digest: '2' })),
     ],
     [
       'Tool/t imports files while it runs',
-      agent({ tools: [tool('t', { lazy: true })] }),
-      agent({ tools: [tool('t', { lazy: true, config: { a: 1 } })] }),
+      withTools(tool('t', { lazy: true })),
+      withTools(tool('t', { lazy: true, config: { a: 1 } })),
     ],
     [
       'Extension/e imports files while it runs',
-      agent({ extensions: [lazy()] }),
-      agent({ tools: [tool('t', { files: ['late.ts', 't.ts'] })] }),
+      withExtensions(lazy()),
+      withTools(tool('t', { files: ['late.ts', 't.ts'] })),
     ],
     [
       'its working folder has changed, and Tool/t is exclusive and has changed',
-      agent({ tools: [tool('t', { exclusive: true })] }),
+      withTools(tool('t', { exclusive: true })),
       agent({ workdir: '/w', tools: [tool('t', { exclusive: true, config: { a: 1 } })] }),
     ],
   ])('%s', (reason, before, after) => {
@@ -204,15 +204,15 @@ describe('the reason to replace the process', () => {
     ['an exclusive part that is added', agent(), exclusive('e')],
     [
       'a part that imports files while it runs and stays',
-      agent({ extensions: [lazy()] }),
+      withExtensions(lazy()),
       agent({ extensions: [lazy()], tools: [tool('t', { files: ['late.ts', 't.ts'] })] }),
     ],
-    ['such a part that is removed', agent({ extensions: [lazy()] }), agent({ tools: [tool('t')] })],
-    ['such a part that is added', agent(), agent({ extensions: [lazy()] })],
+    ['such a part that is removed', withExtensions(lazy()), withTools(tool('t'))],
+    ['such a part that is added', agent(), withExtensions(lazy())],
     [
       'a part that imports files while it runs only from now on',
-      agent({ extensions: [extension('e', { files })] }),
-      agent({ extensions: [lazy({ digest: '2' })] }),
+      withExtensions(extension('e', { files })),
+      withExtensions(lazy({ digest: '2' })),
     ],
     ['an environment without variables', agent(), agent({ environment: {} })],
   ])('there is none for %s', (_what, before, after) => {
@@ -226,7 +226,7 @@ describe('the files to import anew', () => {
     const two = extension('two', { files: ['lib/two.ts', 'shared.ts', 'two.ts'] });
     const packaged = extension('three', { package: 'p', root: '/p' });
     const { files: _, ...withoutFiles } = packaged;
-    const before = agent({ extensions: [one, two] });
+    const before = withExtensions(one, two);
     const after = agent({ extensions: [{ ...two, digest: '2' }, one, withoutFiles], tools: [tool('x')] });
     expect(filesToRefresh(before, after)).toEqual(['/b/lib/two.ts', '/b/two.ts', '/b/x.ts']);
   });
