@@ -1,7 +1,6 @@
 // Tests the runner without a process: with a real channel in memory, a real module on disk and a manual clock.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Connector, type ConnectorContext, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
@@ -13,21 +12,17 @@ import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
 import { until } from '../../../../test/until.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
 /** The connector of a test. The module on disk only calls this function. */
 type Listen = Connector;
 const listeners: Record<string, Listen> = {};
 const never = new Promise<never>(() => undefined);
-let root: string;
 
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'run-connector-'));
-  Object.assign(globalThis, { listenersOfRunConnectorTest: listeners });
-});
-afterAll(() => {
-  Reflect.deleteProperty(globalThis, 'listenersOfRunConnectorTest');
-  rmSync(root, { recursive: true });
-});
+const root = temporaryFolder();
+
+beforeAll(() => void Object.assign(globalThis, { listenersOfRunConnectorTest: listeners }));
+afterAll(() => void Reflect.deleteProperty(globalThis, 'listenersOfRunConnectorTest'));
 
 interface Options {
   readonly accept?: EmitConnectorEvent;

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConnector } from './load-connector.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
-let root: string;
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'load-connector-'));
-});
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder();
 
 const load = (entry: string, text?: string) => {
   if (text !== undefined) writeFileSync(join(root, entry), text);

@@ -1,7 +1,6 @@
 // Tests the program of a connector process, as a real process.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
@@ -12,17 +11,14 @@ import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { childSpawner } from '../orchestrator/child/spawn-child.ts';
 import { until } from '../../../../test/until.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
 setDefaultTimeout(60_000);
 
 const runTag = newTag('GOONDAN_RUN');
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'connector-main-'));
-});
+const folder = temporaryFolder();
 afterAll(async () => {
   expect((await killTagged(runTag)).ended).toEqual([]);
-  rmSync(folder, { recursive: true });
 });
 
 function start(text: string) {

@@ -1,14 +1,13 @@
 // Runs the client of a node in Node, whose sockets differ from those of Bun.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FakeNode, serveFakeNode } from '../testing/serve-fake-node.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { until } from '../../../../test/until.ts';
 
 setDefaultTimeout(60_000);
 
-const folder = mkdtempSync(join(tmpdir(), 'goondan-connect-node-'));
+const folder = temporaryFolder();
 let node: FakeNode;
 
 beforeAll(async () => {
@@ -17,10 +16,7 @@ beforeAll(async () => {
   await Bun.build({ entrypoints, outdir: folder, target: 'node', format: 'esm', naming: 'control.mjs' });
 });
 
-afterAll(async () => {
-  await node.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => node.close());
 
 const program = `
 import { connectNode } from './control.mjs';

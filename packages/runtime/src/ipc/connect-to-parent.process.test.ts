@@ -1,7 +1,6 @@
 // Tests channels between real processes, for behaviour that a single process cannot show.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentEvent } from '@goondan/types';
 import { memoryInUse } from '../../../../test/memory-in-use.ts';
@@ -13,6 +12,7 @@ import { agentLanguage } from './codec.ts';
 import type { FromAgent } from './from-agent.ts';
 import type { ChannelLimits } from './limits.ts';
 import type { ToAgent } from './to-agent.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
 const event: AgentEvent = {
   id: 'event-1',
@@ -22,12 +22,7 @@ const event: AgentEvent = {
   traceId: 'trace-1',
   createdAt: new Date('2026-03-04T05:06:07.089Z'),
 };
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ipc-processes-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** Starts a child that runs the code `body`, which can use `channel`. */
 function start(body: string, limits: Partial<ChannelLimits> = {}) {

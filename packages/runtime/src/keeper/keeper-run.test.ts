@@ -1,7 +1,6 @@
 // Tests the runner without a process: with a real channel in memory and a real module on disk.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Channel } from '../ipc/channel/channel.ts';
 import { keeperLanguage } from '../ipc/codec.ts';
@@ -10,12 +9,9 @@ import type { ToKeeper } from '../ipc/to-keeper.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { KeeperRun } from './keeper-run.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
-let root: string;
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'run-keeper-'));
-});
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder();
 
 let modules = 0;
 /** Runs a keeper with this source until it has exited. `hear` may answer each message. */

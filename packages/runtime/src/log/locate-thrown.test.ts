@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadProblem } from '../config/load-problem.ts';
 import { usedMs } from '../../../../test/used-ms.ts';
 import { locateIn } from './locate-thrown.ts';
 import { maskSecrets, noSecrets } from './mask-secrets.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-locate-')));
+const root = temporaryFolder();
 const folder = join(root, 'bundle');
-afterAll(() => rmSync(root, { recursive: true }));
 
 const write = (path: string, ...lines: string[]) => Bun.write(join(folder, path), lines.join('\n'));
 

@@ -1,14 +1,13 @@
-import { afterAll, afterEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterEach, expect, test } from 'bun:test';
+import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemFs } from './fs.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'goondan-fs-'));
+const folder = temporaryFolder();
 const path = join(folder, 'file');
 afterEach(() => rmSync(path, { force: true, recursive: true }));
-afterAll(() => rmSync(folder, { force: true, recursive: true }));
 
 const bytes = (text: string) => Buffer.from(text);
 const textOf = async (...where: Parameters<typeof systemFs.read>) =>

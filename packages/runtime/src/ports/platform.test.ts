@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { startOrchestrator } from '../orchestrator/start-orchestrator.ts';
 import { checkPlatform } from './platform.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
+
+const stateRoot = temporaryFolder();
 
 test.each(['linux', 'darwin'])('%s is supported', (platform) => {
   expect(() => checkPlatform(platform)).not.toThrow();
@@ -14,13 +15,8 @@ test.each(['win32', 'freebsd', 'android'])('E_PLATFORM on %s', (platform) => {
 });
 
 test('E_PLATFORM: a swarm is rejected before it writes anything', async () => {
-  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-platform-'));
-  try {
-    const plan = { name: 'shop', agents: [] };
-    const start = startOrchestrator({ plan, stateRoot, workspaceId: 'shop', platform: 'win32' });
-    expect(await start.catch((error: unknown) => error)).toMatchObject({ code: 'E_PLATFORM' });
-    expect(readdirSync(stateRoot)).toEqual([]);
-  } finally {
-    rmSync(stateRoot, { recursive: true, force: true });
-  }
+  const plan = { name: 'shop', agents: [] };
+  const start = startOrchestrator({ plan, stateRoot, workspaceId: 'shop', platform: 'win32' });
+  expect(await start.catch((error: unknown) => error)).toMatchObject({ code: 'E_PLATFORM' });
+  expect(readdirSync(stateRoot)).toEqual([]);
 });

@@ -1,14 +1,13 @@
-import { afterAll, afterEach, expect, test } from 'bun:test';
-import { constants, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterEach, expect, test } from 'bun:test';
+import { constants, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { systemFs } from './fs.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'goondan-room-'));
+const folder = temporaryFolder();
 const path = join(folder, 'file');
 afterEach(() => rmSync(path, { force: true }));
-afterAll(() => rmSync(folder, { force: true, recursive: true }));
 
 const bytes = (text: string) => Buffer.from(text);
 

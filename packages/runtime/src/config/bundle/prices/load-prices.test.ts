@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadPrices, readPrices } from './load-prices.ts';
+import { temporaryFolder } from '../../../../../../test/temporary-folder.ts';
+
+const folder = temporaryFolder();
 
 const file = `currency: USD
 models:
@@ -42,16 +44,11 @@ test.each([
 });
 
 test('a price file that is missing, empty, or not a file is refused', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gdn-prices-'));
-  try {
-    const path = join(folder, 'prices.yaml');
-    expect(failureOf(() => loadPrices(path, 'prices.yaml'))).toMatchObject({ message: 'prices.yaml does not exist.' });
-    writeFileSync(path, '');
-    expect(failureOf(() => loadPrices(path, 'prices.yaml'))).toMatchObject({ message: 'prices.yaml is empty.' });
-    expect(failureOf(() => loadPrices(folder, 'here'))).toMatchObject({ code: 'E_PRICES_FILE' });
-    writeFileSync(path, file);
-    expect(loadPrices(path).currency).toBe('USD');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const path = join(folder, 'prices.yaml');
+  expect(failureOf(() => loadPrices(path, 'prices.yaml'))).toMatchObject({ message: 'prices.yaml does not exist.' });
+  writeFileSync(path, '');
+  expect(failureOf(() => loadPrices(path, 'prices.yaml'))).toMatchObject({ message: 'prices.yaml is empty.' });
+  expect(failureOf(() => loadPrices(folder, 'here'))).toMatchObject({ code: 'E_PRICES_FILE' });
+  writeFileSync(path, file);
+  expect(loadPrices(path).currency).toBe('USD');
 });

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../../../json/sha256.ts';
 import type { Path, SourceDocument } from '../place.ts';
 import { findKnownDocuments, loadKnownYaml } from './known-yaml.ts';
 import { readYaml } from './read-yaml.ts';
+import { temporaryFolder } from '../../../../../../test/temporary-folder.ts';
+
+const folder = temporaryFolder();
 
 const text = 'a:\n  b: [x, y]\n---\n# second\nc:\n  d: 1\n';
 // Other values than those of the text show that the text was not parsed.
@@ -41,17 +42,12 @@ test('the list comes from the build', () => {
 });
 
 test('a damaged list is ignored, so the files are parsed', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'goondan-known-'));
-  try {
-    const list = join(folder, 'known-yaml.json');
-    expect(loadKnownYaml(list)).toEqual({});
-    for (const damaged of ['', 'null', '[]', '"x"', '3', `{"${sha256(text)}":{}}`, `{"${sha256(text)}":null}`]) {
-      await Bun.write(list, damaged);
-      expect(findKnownDocuments(loadKnownYaml(list), text, 'a.yaml')).toBeUndefined();
-    }
-    await Bun.write(list, JSON.stringify(known));
-    expect(findKnownDocuments(loadKnownYaml(list), text, 'a.yaml')).toHaveLength(2);
-  } finally {
-    rmSync(folder, { recursive: true });
+  const list = join(folder, 'known-yaml.json');
+  expect(loadKnownYaml(list)).toEqual({});
+  for (const damaged of ['', 'null', '[]', '"x"', '3', `{"${sha256(text)}":{}}`, `{"${sha256(text)}":null}`]) {
+    await Bun.write(list, damaged);
+    expect(findKnownDocuments(loadKnownYaml(list), text, 'a.yaml')).toBeUndefined();
   }
+  await Bun.write(list, JSON.stringify(known));
+  expect(findKnownDocuments(loadKnownYaml(list), text, 'a.yaml')).toHaveLength(2);
 });
