@@ -146,24 +146,32 @@ describe('Agent.spec.hooks', () => {
 
   const expr = (point: string, value: string) =>
     `{ point: ${point}, action: { toolCall: { tool: x__y, args: { list: [{ a: ${value} }] } } } }`;
+  const inArgs = '.action.toolCall.args.list[0].a';
   test.each([
-    ['a typo', expr('turn.pre', '{ expr: evnt.input }')],
-    ['a fact of another point', expr('turn.pre', '{ expr: result.text }')],
-    ['an event at a step', expr('step.pre', '{ expr: event.input }')],
-    ['a calculation', expr('turn.pre', "{ expr: 'event.input + 1' }")],
-    ['an empty segment', expr('turn.pre', '{ expr: event..input }')],
-    ['a number', expr('turn.pre', '{ expr: 5 }')],
-    ['a second field', expr('turn.pre', '{ expr: event.id, else: x }')],
-    ['no file', '{ point: turn.pre, action: { command: [./no.sh] } }'],
-    ['a text file', '{ point: turn.pre, action: { command: [./own.ts] } }'],
-    ['a folder', '{ point: turn.pre, action: { command: [./] } }'],
-  ])('%s is an error at its place before anything runs', async (_, hook) => {
+    ['a typo', expr('turn.pre', '{ expr: evnt.input }'), `${inArgs}.expr`],
+    ['a fact of another point', expr('turn.pre', '{ expr: result.text }'), `${inArgs}.expr`],
+    ['an event at a step', expr('step.pre', '{ expr: event.input }'), `${inArgs}.expr`],
+    ['a calculation', expr('turn.pre', "{ expr: 'event.input + 1' }"), `${inArgs}.expr`],
+    ['an empty segment', expr('turn.pre', '{ expr: event..input }'), `${inArgs}.expr`],
+    ['a number', expr('turn.pre', '{ expr: 5 }'), `${inArgs}.expr`],
+    ['a second field', expr('turn.pre', '{ expr: event.id, else: x }'), `${inArgs}.else`],
+    ['no file', '{ point: turn.pre, action: { command: [./no.sh] } }', '.action.command[0]'],
+    ['a text file', '{ point: turn.pre, action: { command: [./own.ts] } }', '.action.command[0]'],
+    ['a folder', '{ point: turn.pre, action: { command: [./] } }', '.action.command[0]'],
+  ])('%s is an error at its place before anything runs', async (_, hook, field) => {
     const { errors } = await loadWith(`  hooks:\n    - ${check}\n    - ${hook}`);
     expect(sentencesOf(errors)).toMatchSnapshot();
-    expect(errors).toMatchObject([{ code: 'E_EXT_CONFIG', line: 8, file: 'goondan.yaml', resource: 'Agent/a' }]);
+    const message = expect.stringContaining(`spec.hooks[1]${field} `);
+    expect(errors).toMatchObject([
+      { code: 'E_EXT_CONFIG', line: 8, file: 'goondan.yaml', resource: 'Agent/a', message },
+    ]);
     const inConfig = await loadWith(`  extensions:\n    - ref: Extension/hooks\n      config: { hooks: [${hook}] }`);
     expect(inConfig.errors).toMatchObject([
-      { code: 'E_EXT_CONFIG', line: 8, message: expect.stringContaining('spec.extensions[0].config.hooks[0].action') },
+      {
+        code: 'E_EXT_CONFIG',
+        line: 8,
+        message: expect.stringContaining(`spec.extensions[0].config.hooks[0]${field} `),
+      },
     ]);
   });
 
@@ -194,27 +202,44 @@ describe('Agent.spec.hooks', () => {
 
   const two = `  extensions: [{ ref: Extension/hooks, config: { hooks: [${note}, ${note}] } }]\n`;
   test.each([
-    ['an unknown point', '{ point: turn.mid, action: { command: [x] } }', 'E_RESOURCE_INVALID'],
-    ['an unknown field', '{ point: turn.pre, actions: 1, action: { command: [x] } }', 'E_RESOURCE_KEY'],
-    ['no action', '{ point: turn.pre }', 'E_RESOURCE_INVALID'],
-    ['an empty command', '{ point: turn.pre, action: { command: [] } }', 'E_RESOURCE_INVALID'],
-    ['a tool without a name', '{ point: turn.pre, action: { toolCall: { args: {} } } }', 'E_RESOURCE_INVALID'],
-    ['two actions', '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }', 'E_RESOURCE_KEY'],
-    ['an empty action', '{ point: turn.pre, action: {} }', 'E_RESOURCE_INVALID'],
-    ['a tool at a turn, with the rule', '{ point: turn.pre, tool: x, action: { command: [x] } }', 'E_EXT_CONFIG'],
+    ['an unknown point', '{ point: turn.mid, action: { command: [x] } }', 'E_RESOURCE_INVALID', '.point'],
+    ['an unknown field', '{ point: turn.pre, actions: 1, action: { command: [x] } }', 'E_RESOURCE_KEY', ''],
+    ['no action', '{ point: turn.pre }', 'E_RESOURCE_INVALID', '.action'],
+    ['an empty command', '{ point: turn.pre, action: { command: [] } }', 'E_RESOURCE_INVALID', '.action.command'],
+    [
+      'a tool without a name',
+      '{ point: turn.pre, action: { toolCall: { args: {} } } }',
+      'E_RESOURCE_INVALID',
+      '.action.toolCall.tool',
+    ],
+    [
+      'two actions',
+      '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }',
+      'E_RESOURCE_KEY',
+      '.action',
+    ],
+    ['an empty action', '{ point: turn.pre, action: {} }', 'E_RESOURCE_INVALID', '.action'],
+    [
+      'a tool at a turn, with the rule',
+      '{ point: turn.pre, tool: x, action: { command: [x] } }',
+      'E_EXT_CONFIG',
+      '.tool',
+    ],
     [
       'a required command, with the rule',
       '{ point: turn.pre, required: true, action: { command: [x] } }',
       'E_EXT_CONFIG',
+      '.required',
     ],
-  ])('L-03 %s is an error at its place', async (_, hook, code) => {
+  ])('L-03 %s is an error at its place', async (_, hook, code, field) => {
+    const message = expect.stringContaining(`spec.hooks[1]${field} `);
     for (const [line, before] of [
       [8, '  hooks:\n'],
       [9, `${two}  hooks:\n`],
     ] as const) {
       const { errors } = await loadWith(`${before}    - ${check}\n    - ${hook}`);
       expect(sentencesOf(errors)).toMatchSnapshot();
-      expect(errors).toMatchObject([{ code, line, file: 'goondan.yaml', resource: 'Agent/a' }]);
+      expect(errors).toMatchObject([{ code, line, file: 'goondan.yaml', resource: 'Agent/a', message }]);
     }
   });
 

@@ -85,7 +85,7 @@ test.each<[title: string, output: string, place: string, code: string, files?: R
   ['an empty file', 'schemaRef: ./a.json', 'a.json:1:1', 'E_OUTPUT_INVALID', { 'a.json': '' }],
   ['two documents', 'schemaRef: ./a.yaml', 'a.yaml:1:1', 'E_OUTPUT_INVALID', { 'a.yaml': '{}\n---\n{}\n' }],
 ])(
-  'Y-01 validate reports a mistake at its place in the user’s file: %s',
+  'Y-01 validate reports a mistake at its place in the user’s file, and suggests what is meant: %s',
   async (_title, output, place, code, files) => {
     const { problems, sentences } = await load(output, files);
     expect(problems).toEqual([[place, code]]);
