@@ -93,7 +93,7 @@ async function sayHello(plan: Partial<AgentPlan>): Promise<void> {
 async function onlyCallOf(plan: Partial<AgentPlan>) {
   await sayHello(plan);
   const [call, ...more] = (await promptsOf()).calls;
-  if (call === undefined || more.length > 0) throw new Error('The turn has one call.');
+  if (call === undefined || more.length > 0) throw new Error('The turn must have one call.');
   return call;
 }
 
@@ -387,7 +387,6 @@ describe('the conversation', () => {
     const first = await start({ ...plan, tools: [hang] });
     const never = first.say('look', 'event-1');
     await reached.promise;
-    await Bun.sleep(1);
     await first.flush();
     const running = await promptsOf();
     expect(running.turn.finishReason).toBeUndefined();

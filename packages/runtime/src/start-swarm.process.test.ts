@@ -16,6 +16,8 @@ import { join } from 'node:path';
 import { textOf } from '@goondan/types';
 import { connectSwarm } from './control/connect-swarm.ts';
 import type { Swarm } from './control/swarm.ts';
+import { checkTag } from './orchestrator/guardian/process-tag.ts';
+import { readProcesses } from './orchestrator/guardian/read-processes.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { type PlanToStart, startSwarm, type StartSwarmOptions } from './start-swarm.ts';
 import { readOwner } from './testing/read-owner.ts';
@@ -169,8 +171,10 @@ describe('a stopped swarm', () => {
     const swarm = await start({ onLog: (line) => void lines.push(line) });
     await swarm.ask({ input: 'one' });
     const [instance] = (await swarm.status()).instances;
-    // This waits until the used spare is replaced.
-    await Bun.sleep(300);
+    const owner = await readOwner(place(swarm.stateRoot));
+    const tag = checkTag(owner?.runTag ?? '');
+    const countProcesses = async () => (await readProcesses(tag)).filter(({ isTagged }) => isTagged).length;
+    await until(async () => (await countProcesses()) === 2, { about: 'the used spare is replaced' });
     await swarm.stop();
     // No process was left for the guardian to end.
     expect(lines.filter(({ event }) => event === 'run.left_over')).toEqual([]);

@@ -366,8 +366,9 @@ describe('a draining connector', () => {
     await called.promise;
     await connector.clock.advance(5_000);
     expect(connector.exits).toEqual([]);
+    const { pending } = connector.clock;
     gate.resolve();
-    await until(() => connector.clock.pending > 1);
+    await until(() => connector.clock.pending > pending);
     await connector.finishDrain(50);
     expect([connector.exits, connector.lines().length]).toEqual([[0], logged]);
   });

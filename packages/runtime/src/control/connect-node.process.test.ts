@@ -25,7 +25,10 @@ const swarm = await connectNode(place);
 const texts = [];
 let watched;
 const isWatched = new Promise((resolve) => (watched = resolve));
-const watch = await swarm.watch({}, ({ delta }) => watched(texts.push(delta.text)));
+const watch = await swarm.watch({}, ({ delta }) => {
+  texts.push(delta.text);
+  watched();
+});
 const end = await swarm.ask({ id: 'e1', input: 'Grüße' }, { onNotice: ({ delta }) => texts.push(delta.text) });
 await isWatched;
 watch.end();

@@ -55,7 +55,7 @@ const layer = {
 
 type Fields<Message> = Message extends unknown ? Omit<Message, 'type'> : never;
 
-/** Takes the fields of at least one message of each type, and returns the messages. */
+/** Takes the fields of messages of each type, and returns the messages. */
 function samplesOf<Message extends { type: string }>(fields: {
   readonly [Type in Message['type']]: readonly Fields<Extract<Message, { type: Type }>>[];
 }): Message[] {

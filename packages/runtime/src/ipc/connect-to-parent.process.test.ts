@@ -179,7 +179,7 @@ describe('a parent and its child', () => {
   test('end the child when the parent closes, and free the parent when the child never reads', async () => {
     const { child, channel } = start(`for (;;) Bun.sleepSync(1_000);`);
     const sent = channel.send({ type: 'start', plan: { text: 'x'.repeat(900_000) } }).catch((error: unknown) => error);
-    await Bun.sleep(50);
+    expect(await Promise.race([sent.then(() => 'sent'), Bun.sleep(50)])).toBeUndefined();
     channel.close();
     expect(await sent).toMatchObject({ code: 'E_IPC_CLOSED' });
     child.kill('SIGKILL');
