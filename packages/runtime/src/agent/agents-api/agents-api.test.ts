@@ -18,6 +18,7 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
@@ -195,12 +196,9 @@ describe('asking another agent', () => {
     const errors: unknown[] = [];
     const agent = await scriptedAgent({
       extensions: [
-        extension('caller', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            errors.push(await ctx.agents.request({ target: 'echo' }).catch((error: unknown) => error));
-            errors.push(await ctx.agents.send({ target: 'echo' }).catch((error: unknown) => error));
-            return ctx.next();
-          });
+        beforeNext('caller', 'turn', async (ctx) => {
+          errors.push(await ctx.agents.request({ target: 'echo' }).catch((error: unknown) => error));
+          errors.push(await ctx.agents.send({ target: 'echo' }).catch((error: unknown) => error));
         }),
       ],
     });
@@ -215,14 +213,7 @@ describe('asking another agent', () => {
     const called = await scriptedAgent({
       agentName: 'helper',
       instanceKey: 'room-1',
-      extensions: [
-        extension('looker', ({ pipeline }) => {
-          pipeline.register('turn', (ctx) => {
-            traces.push(ctx.traceId);
-            return ctx.next();
-          });
-        }),
-      ],
+      extensions: [beforeNext('looker', 'turn', (ctx) => traces.push(ctx.traceId))],
     });
     engine.add('helper', async (event) => (await called.agent.handle(event)).result);
     expect(await use(engine, (agents) => agents.request({ target: 'helper', input: 'tea' }))).toEqual({
@@ -304,12 +295,9 @@ describe('asking another agent', () => {
     const agent = await scriptedAgent({
       engine,
       extensions: [
-        extension('caller', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            queueMicrotask(() => cancel.abort());
-            await ctx.agents.request({ target: 'sleeper' });
-            return ctx.next();
-          });
+        beforeNext('caller', 'turn', async (ctx) => {
+          queueMicrotask(() => cancel.abort());
+          await ctx.agents.request({ target: 'sleeper' });
         }),
       ],
     });

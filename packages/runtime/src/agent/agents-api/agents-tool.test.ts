@@ -16,6 +16,7 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { afterNext, beforeNext } from '../../testing/one-layer.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
@@ -59,13 +60,7 @@ function askingModel(calls: readonly Call[]): Model {
 /** Starts an agent whose model makes these calls in its first step. `results` collects the results of the calls. */
 async function startCaller(calls: readonly Call[], options: ScriptedAgentOptions) {
   const results: ToolCallResult[] = [];
-  const watcher = extension('watcher', ({ pipeline }) => {
-    pipeline.register('step', async (ctx) => {
-      const result = await ctx.next();
-      results.push(...result.toolResults);
-      return result;
-    });
-  });
+  const watcher = afterNext('watcher', 'step', (result) => results.push(...result.toolResults));
   const agent = await scriptedAgent({
     agentName: 'coder',
     instanceKey: 'room-1',
@@ -130,11 +125,8 @@ describe('the tools for calling other agents', () => {
 
   test('P-19 pass the toolCall chain like any other tool', async () => {
     const engine = engineWithEcho();
-    const guard = extension('guard', ({ pipeline }) => {
-      pipeline.register('toolCall', (ctx) => {
-        ctx.args = { ...ctx.args, input: 'guarded' };
-        return ctx.next();
-      });
+    const guard = beforeNext('guard', 'toolCall', (ctx) => {
+      ctx.args = { ...ctx.args, input: 'guarded' };
     });
     expect(
       await one('agents__request', { target: 'echo', input: 'tea' }, { engine, extensions: [guard] }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type MessageLifetime, type Message, type MessageEvent, textOf } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnRecord } from './conversation-store.ts';
 import { memoryStore } from './memory-store.ts';
@@ -54,12 +55,7 @@ const removals = (records: readonly TurnRecord[]) =>
   });
 
 describe('an ephemeral message of a step', () => {
-  const stepNoter = extension('noter', ({ pipeline }) => {
-    pipeline.register('step', (ctx) => {
-      ctx.emitMessageEvent(fading('step', `note ${ctx.stepIndex}`));
-      return ctx.next();
-    });
-  });
+  const stepNoter = beforeNext('noter', 'step', (ctx) => ctx.emitMessageEvent(fading('step', `note ${ctx.stepIndex}`)));
 
   test('is seen by the model in that step, and is gone from the next step and from the history', async () => {
     const { agent, seen } = await agentWith({ extensions: [stepNoter] });
@@ -110,12 +106,7 @@ describe('an ephemeral message of a step', () => {
   });
 
   test('is removed before its step is retried, and the retry may add it with the same id', async () => {
-    const always = extension('noter', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => {
-        ctx.emitMessageEvent(fading('step', 'note'));
-        return ctx.next();
-      });
-    });
+    const always = beforeNext('noter', 'step', (ctx) => ctx.emitMessageEvent(fading('step', 'note')));
     const { agent, seen } = await agentWith({
       extensions: [always],
       script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, ...twoSteps],
@@ -126,13 +117,11 @@ describe('an ephemeral message of a step', () => {
   });
 
   test('is removed before its step is retried, also when a tool had started', async () => {
-    const always = extension('noter', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        ctx.emitMessageEvent(fading('step', 'note'));
-        const result = await ctx.next();
-        if (ctx.stepIndex === 0) throw Object.assign(new Error('again'), { retryable: true });
-        return result;
-      });
+    const always = oneLayer('noter', 'step', async (ctx) => {
+      ctx.emitMessageEvent(fading('step', 'note'));
+      const result = await ctx.next();
+      if (ctx.stepIndex === 0) throw Object.assign(new Error('again'), { retryable: true });
+      return result;
     });
     const { agent, seen } = await agentWith({ extensions: [always] });
     const { result } = await agent.say('time?');
@@ -143,13 +132,11 @@ describe('an ephemeral message of a step', () => {
 });
 
 describe('an ephemeral message of a turn', () => {
-  const turnNoter = extension('noter', ({ pipeline }) => {
-    pipeline.register('turn', async (ctx) => {
-      ctx.emitMessageEvent(fading('turn', 'early'));
-      const result = await ctx.next();
-      ctx.emitMessageEvent(fading('turn', 'late'));
-      return result;
-    });
+  const turnNoter = oneLayer('noter', 'turn', async (ctx) => {
+    ctx.emitMessageEvent(fading('turn', 'early'));
+    const result = await ctx.next();
+    ctx.emitMessageEvent(fading('turn', 'late'));
+    return result;
   });
 
   test('is seen by the model in every step of that turn, and is gone from the next turn and from the history', async () => {
@@ -174,13 +161,9 @@ describe('an ephemeral message of a turn', () => {
   });
 
   test('stays when a layer replaced it with a lasting message', async () => {
-    const keeper = extension('keeper', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        const result = await ctx.next();
-        const message = createSystemMessage('kept', {}, { id: 'early' });
-        ctx.emitMessageEvent({ type: 'replace', targetId: 'early', message });
-        return result;
-      });
+    const keeper = afterNext('keeper', 'turn', (_result, ctx) => {
+      const message = createSystemMessage('kept', {}, { id: 'early' });
+      ctx.emitMessageEvent({ type: 'replace', targetId: 'early', message });
     });
     const { agent } = await agentWith({ extensions: [keeper, turnNoter] });
     await agent.say('time?');

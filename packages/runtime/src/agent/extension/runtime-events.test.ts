@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { RuntimeEventName } from '@goondan/types';
 import { extension, manualClock, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -169,11 +170,8 @@ describe('the runtime events', () => {
       tool: name,
       args: { city: 'Atlantis' },
     }));
-    const breaking = extension('breaking', ({ pipeline }) => {
-      pipeline.register('toolCall', (ctx) => {
-        if (ctx.toolCallId === 'call_3') throw new Error('toolCall broke');
-        return ctx.next();
-      });
+    const breaking = beforeNext('breaking', 'toolCall', (ctx) => {
+      if (ctx.toolCallId === 'call_3') throw new Error('toolCall broke');
     });
     const told = await tell({ script: [{ when: 'weather', calls }, { say: 'done' }], extensions: [breaking] });
     const ends = told.filter(({ name }) => name === 'tool.completed' || name === 'tool.failed');
@@ -186,12 +184,7 @@ describe('the runtime events', () => {
 
   test('X-14 timestamps are ISO strings and durations milliseconds', async () => {
     const clock = manualClock(new Date('2026-01-02T03:04:05.000Z'));
-    const slow = extension('slow', ({ pipeline }) => {
-      pipeline.register('toolCall', async (ctx) => {
-        await clock.advance(250);
-        return ctx.next();
-      });
-    });
+    const slow = beforeNext('slow', 'toolCall', () => clock.advance(250));
     const told = await tell({ clock, script: call('Seoul'), extensions: [slow] });
     const of = (name: string) => told.find((event) => event.name === name)?.args[0];
     expect(of('turn.started')).toHaveProperty('timestamp', '2026-01-02T03:04:05.000Z');

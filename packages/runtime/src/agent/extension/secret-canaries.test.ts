@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import type { Engine } from '../seams/engine.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -150,13 +151,10 @@ describe('the 20 secrets', () => {
       catalog: () => [],
       list: async () => [],
     };
-    const asker = extension('asker', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        const message = { target: 'b', input: everything, metadata: { keys: canaries } };
-        await ctx.agents.request(message);
-        await ctx.agents.send(message);
-        return ctx.next();
-      });
+    const asker = beforeNext('asker', 'turn', async (ctx) => {
+      const message = { target: 'b', input: everything, metadata: { keys: canaries } };
+      await ctx.agents.request(message);
+      await ctx.agents.send(message);
     });
     const agent = await scriptedAgent({ secrets: canaries, extensions: [asker], engine });
     await agent.say('go');
@@ -178,11 +176,8 @@ describe('the 20 secrets', () => {
       ],
       script: [{ when: 'go', call: { tool: 'caller__call' } }, { say: 'done' }],
       extensions: [
-        extension('giver', ({ pipeline }) => {
-          pipeline.register('toolCall', (ctx) => {
-            ctx.args = { key: canaries[0] ?? '' };
-            return ctx.next();
-          });
+        beforeNext('giver', 'toolCall', (ctx) => {
+          ctx.args = { key: canaries[0] ?? '' };
         }),
       ],
     });

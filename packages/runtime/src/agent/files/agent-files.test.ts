@@ -18,6 +18,7 @@ import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { appendRest } from '../../testing/append-rest.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext, layerOf } from '../../testing/one-layer.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 
@@ -77,13 +78,13 @@ describe('Y-02 bytes are stored outside of the conversation', () => {
 
   test('from a message of a layer, which sees the reference at once', async () => {
     const seen: unknown[] = [];
-    const ran = await runWith(({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
+    const ran = await runWith(
+      layerOf('turn', (ctx) => {
         ctx.emitMessageEvent({ type: 'append', message: createUserMessage([picture], {}, { id: 'mine' }) });
         seen.push(ctx.conversationState.nextMessages.find(({ id }) => id === 'mine')?.data.content);
         return ctx.next();
-      });
-    });
+      }),
+    );
     await expectOutside(ran);
     expect(seen).toMatchObject([[{ image: reference, size: canary.length }]]);
   });
@@ -129,19 +130,17 @@ describe('Y-02 bytes are stored outside of the conversation', () => {
       finishReason: 'stop',
       usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
     };
-    const ran = await runWith(({ pipeline }) => {
-      pipeline.register('model', async () => structuredClone(reply), { mayShortCircuit: true });
-    });
+    const ran = await runWith(layerOf('model', async () => structuredClone(reply), { mayShortCircuit: true }));
     await expectOutside(ran);
   });
 
   test('from a request of a layer to a model', async () => {
-    const { agent, trace } = await runWith(({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
+    const { agent, trace } = await runWith(
+      layerOf('turn', async (ctx) => {
         await ctx.model.generate({ messages: [{ role: 'user', content: [picture] }] });
         return ctx.next();
-      });
-    });
+      }),
+    );
     expect(JSON.stringify(agent.requests[0]?.messages)).toContain(reference);
     expect(trace.includes(base64.slice(0, 40))).toBe(false);
   });
@@ -231,13 +230,11 @@ test('Y-02 no turn is committed before the bytes of its result are stored', asyn
   };
   const store = memoryStore();
   const noting: ConversationStore = { ...store, commit: (...given) => (order.push('named'), store.commit(...given)) };
-  const register: ExtensionRegister = ({ pipeline }) => {
-    pipeline.register('turn', async (ctx) => {
-      const result = await ctx.next();
-      setTimeout(gate.resolve, 20);
-      return { ...result, responseMessage: createUserMessage([picture], {}, { id: 'drawn' }) };
-    });
-  };
+  const register: ExtensionRegister = layerOf('turn', async (ctx) => {
+    const result = await ctx.next();
+    setTimeout(gate.resolve, 20);
+    return { ...result, responseMessage: createUserMessage([picture], {}, { id: 'drawn' }) };
+  });
   const agent = await scriptedAgent({ store: noting, blobs, extensions: [extension('draws', register)] });
   await agent.say('look');
   expect(order).toEqual(['stored', 'named']);
@@ -375,12 +372,9 @@ describe('Y-02 a file that is too large', () => {
       const agent = await scriptedAgent({
         policy: { maxFileBytes },
         extensions: [
-          extension('files', ({ pipeline }) => {
-            pipeline.register('turn', (ctx) => {
-              ctx.emitMessageEvent({ type: 'append', message: createUserMessage([picture]) });
-              return ctx.next();
-            });
-          }),
+          beforeNext('files', 'turn', (ctx) =>
+            ctx.emitMessageEvent({ type: 'append', message: createUserMessage([picture]) }),
+          ),
         ],
       });
       expect((await agent.say('look')).result.error?.code).toBe(code);
@@ -396,15 +390,12 @@ describe('Y-02 a call to another agent', () => {
     const agent = await scriptedAgent({
       engine,
       extensions: [
-        extension('files', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            await ctx.agents.request({ target: 'painter', content: [picture] });
-            await ctx.agents.request({ target: 'painter', files: ['canary.png'] });
-            outcomes.push(
-              await ctx.agents.request({ target: 'painter', files: ['dog.png'] }).catch((error: unknown) => error),
-            );
-            return ctx.next();
-          });
+        beforeNext('files', 'turn', async (ctx) => {
+          await ctx.agents.request({ target: 'painter', content: [picture] });
+          await ctx.agents.request({ target: 'painter', files: ['canary.png'] });
+          outcomes.push(
+            await ctx.agents.request({ target: 'painter', files: ['dog.png'] }).catch((error: unknown) => error),
+          );
         }),
       ],
     });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, JsonValue, MiddlewareKind, PipelineRegistry, ToolCatalogItem } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
@@ -154,12 +155,7 @@ describe('a catalog changed by a step layer', () => {
       const agent = await scriptedAgent({
         tools: twoTools,
         extensions: [
-          extension('filter', (api) => {
-            api.pipeline.register('step', (ctx) => {
-              change(ctx);
-              return ctx.next();
-            });
-          }),
+          beforeNext('filter', 'step', (ctx) => change(ctx)),
           extension('inner', (api) => {
             api.pipeline.register('step', (ctx) => {
               see(ctx.toolCatalog);
@@ -182,11 +178,8 @@ describe('a catalog changed by a step layer', () => {
     const agent = await scriptedAgent({
       tools: [echoTool()],
       extensions: [
-        extension('rename', (api) => {
-          api.pipeline.register('step', (ctx) => {
-            for (const tool of ctx.toolCatalog) tool.description += '!';
-            return ctx.next();
-          });
+        beforeNext('rename', 'step', (ctx) => {
+          for (const tool of ctx.toolCatalog) tool.description += '!';
         }),
       ],
     });
@@ -214,18 +207,8 @@ describe('arguments changed by a toolCall layer', () => {
         script: callThenSay,
         tools: [echoTool(received)],
         extensions: [
-          extension('rewriter', (api) => {
-            api.pipeline.register('toolCall', (ctx) => {
-              change(ctx);
-              return ctx.next();
-            });
-          }),
-          extension('inner', (api) => {
-            api.pipeline.register('toolCall', (ctx) => {
-              received.push(structuredClone(ctx.args));
-              return ctx.next();
-            });
-          }),
+          beforeNext('rewriter', 'toolCall', (ctx) => change(ctx)),
+          beforeNext('inner', 'toolCall', (ctx) => received.push(structuredClone(ctx.args))),
         ],
       });
       await agent.say('go');

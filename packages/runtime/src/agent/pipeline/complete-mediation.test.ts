@@ -22,6 +22,7 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { beforeNext, layerOf } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
@@ -201,11 +202,8 @@ describe('every tool call passes the sentinels', () => {
       exports: [{ name: 'run', description: '', parameters: { type: 'object', required: ['city'] } }],
       handlers: { run: watched.handler() },
     };
-    const hiding = extension('hiding', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => {
-        ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => name !== 'hidden__run');
-        return ctx.next();
-      });
+    const hiding = beforeNext('hiding', 'step', (ctx) => {
+      ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => name !== 'hidden__run');
     });
     const names = ['one__run', 'hidden__run', 'two__run', 'nowhere__run', 'strict__run', 'one__run'];
     const agent = await scriptedAgent({
@@ -261,15 +259,14 @@ describe('every tool call inside a tool call passes the sentinels', () => {
       const calling = (name: string) =>
         extension(
           name,
-          ({ pipeline }) =>
-            pipeline.register('toolCall', async (ctx) => {
-              if (ctx.callers.length > 0) return ctx.next();
-              await ctx.tools.call('inner__run');
-              const result = await ctx.next();
-              await ctx.tools.call('nowhere__run');
-              await ctx.tools.call('inner__run');
-              return result;
-            }),
+          layerOf('toolCall', async (ctx) => {
+            if (ctx.callers.length > 0) return ctx.next();
+            await ctx.tools.call('inner__run');
+            const result = await ctx.next();
+            await ctx.tools.call('nowhere__run');
+            await ctx.tools.call('inner__run');
+            return result;
+          }),
           { tier },
         );
       const agent = await scriptedAgent({
@@ -410,13 +407,10 @@ describe('a resumed turn', () => {
   async function start(watched: Watched, store: ConversationStore) {
     const engine = inProcessEngine(systemClock);
     engine.add('helper', async (event) => ({ turnId: event.id, finishReason: 'text_response' }));
-    const busy = extension('busy', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        await ctx.model.generate(ask('before'));
-        await ctx.tools.call('once__run');
-        await ctx.agents.request({ target: 'helper' });
-        return ctx.next();
-      });
+    const busy = beforeNext('busy', 'turn', async (ctx) => {
+      await ctx.model.generate(ask('before'));
+      await ctx.tools.call('once__run');
+      await ctx.agents.request({ target: 'helper' });
     });
     const script = [
       { when: 'go', calls: [{ tool: 'once__run' }, { tool: 'again__run' }, { tool: 'nowhere__run' }] },
@@ -483,11 +477,10 @@ describe('approval of tool calls', () => {
    */
   const guard = extension(
     'guard',
-    ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => {
-        await ctx.approval.ask({ reason: 'Always.' });
-        return ctx.next();
-      }),
+    layerOf('toolCall', async (ctx) => {
+      await ctx.approval.ask({ reason: 'Always.' });
+      return ctx.next();
+    }),
     { tier: 'swarm' },
   );
 

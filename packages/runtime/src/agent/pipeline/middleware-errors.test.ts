@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type Message, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { attachExtension, toTurnError } from './turn-error.ts';
 
@@ -50,12 +51,10 @@ async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'a
 }
 
 test('a step layer that returns an unknown field fails with the field and the nearest known one', async () => {
-  const written = extension('older', ({ pipeline }) =>
-    pipeline.register('step', async (ctx) => {
-      const result = { ...(await ctx.next()), shouldContinue: true };
-      return result;
-    }),
-  );
+  const written = oneLayer('older', 'step', async (ctx) => {
+    const result = { ...(await ctx.next()), shouldContinue: true };
+    return result;
+  });
   const agent = await scriptedAgent({ script: [{ say: 'done' }], extensions: [written] });
   const { result } = await agent.say('hi');
   expect(result.error).toMatchObject({
@@ -73,12 +72,7 @@ test.each<[how: string, change: (messages: Message[]) => unknown]>([
   ['deletes a field', ([input]) => delete (input as { data?: unknown }).data],
   ['empties the list', (messages) => (messages.length = 0)],
 ])('a layer that changes a message in place gets an error that says `replace`: %s', async (_how, change) => {
-  const written = extension('pinning', ({ pipeline }) =>
-    pipeline.register('turn', (ctx) => {
-      change(ctx.conversationState.nextMessages);
-      return ctx.next();
-    }),
-  );
+  const written = beforeNext('pinning', 'turn', (ctx) => change(ctx.conversationState.nextMessages));
   const agent = await scriptedAgent({ extensions: [written] });
   const { result } = await agent.say('hi');
   expect(result.error).toMatchObject({
@@ -88,12 +82,7 @@ test.each<[how: string, change: (messages: Message[]) => unknown]>([
 });
 
 test('a layer that assigns a readonly field gets an error that names the field, and no advice about messages', async () => {
-  const written = extension('renaming', ({ pipeline }) =>
-    pipeline.register('step', (ctx) => {
-      Object.assign(ctx, { turnId: 'mine' });
-      return ctx.next();
-    }),
-  );
+  const written = beforeNext('renaming', 'step', (ctx) => Object.assign(ctx, { turnId: 'mine' }));
   const agent = await scriptedAgent({ extensions: [written] });
   const { result } = await agent.say('hi');
   expect(result.error).toEqual({
@@ -104,12 +93,7 @@ test('a layer that assigns a readonly field gets an error that names the field, 
 });
 
 test('a layer that writes to ctx.runtime gets advice that begins with ctx.runtime', async () => {
-  const written = extension('renaming', ({ pipeline }) =>
-    pipeline.register('turn', (ctx) => {
-      Object.assign(ctx.runtime.agent, { name: 'mine' });
-      return ctx.next();
-    }),
-  );
+  const written = beforeNext('renaming', 'turn', (ctx) => Object.assign(ctx.runtime.agent, { name: 'mine' }));
   const agent = await scriptedAgent({ extensions: [written] });
   const { result } = await agent.say('hi');
   expect(result.error?.suggestion).toStartWith('`ctx.runtime` and the messages of the conversation are frozen.');
@@ -188,11 +172,9 @@ describe('an exception in a layer', () => {
   });
 
   test('P-12 may be caught by an outer turn layer that returns its own result', async () => {
-    const rescue = extension('rescue', (api) => {
-      api.pipeline.register('turn', (ctx) =>
-        ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
-      );
-    });
+    const rescue = oneLayer('rescue', 'turn', (ctx) =>
+      ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
+    );
     const agent = await scriptedAgent({ script: [{ fail: { message: 'down' } }], extensions: [rescue] });
     expect((await agent.say('hi')).result.finishReason).toBe('text_response');
   });

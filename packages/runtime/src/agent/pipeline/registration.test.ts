@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionApi, MiddlewareKind } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 
 const callThenSay = [{ when: 'go', call: { tool: 'late__say' } }, { say: 'done' }];
 
@@ -41,13 +42,11 @@ describe('the extra kind, model', () => {
       systemPrompt: 'Be kind.',
       script: [{ say: 'You said: {{input}}' }],
       extensions: [
-        extension('rewrite', (api) => {
-          api.pipeline.register('model', async (ctx) => {
-            ctx.messages = [...ctx.messages, { role: 'user', content: 'rewritten' }];
-            ctx.params = { ...ctx.params, temperature: 0.5 };
-            const reply = await ctx.next();
-            return { ...reply, content: [{ type: 'text', text: `${replyText(reply.content)}!` }] };
-          });
+        oneLayer('rewrite', 'model', async (ctx) => {
+          ctx.messages = [...ctx.messages, { role: 'user', content: 'rewritten' }];
+          ctx.params = { ...ctx.params, temperature: 0.5 };
+          const reply = await ctx.next();
+          return { ...reply, content: [{ type: 'text', text: `${replyText(reply.content)}!` }] };
         }),
       ],
     });
@@ -99,12 +98,9 @@ describe('the extra kind, model', () => {
           api.pipeline.register(kind as 'turn', mark);
         }
       });
-      const extra = extension('extra', (api) =>
-        api.pipeline.register('model', (ctx) => {
-          ctx.tools = [];
-          return ctx.next();
-        }),
-      );
+      const extra = beforeNext('extra', 'model', (ctx) => {
+        ctx.tools = [];
+      });
       const extensions = withModel ? [standard, extra] : [standard];
       const agent = await scriptedAgent({ script: callThenSay, extensions });
       const { text, stepCount, result } = await agent.say('go');
@@ -114,16 +110,14 @@ describe('the extra kind, model', () => {
   });
 
   test('P-16 allows a fail-over: throw a retryable error, and name another model in the retried step', async () => {
-    const failover = extension('failover', (api) => {
-      api.pipeline.register('model', async (ctx) => {
-        if (ctx.metadata.failed === true) ctx.modelRef = 'Model/backup';
-        try {
-          return await ctx.next();
-        } catch (error) {
-          ctx.metadata.failed = true;
-          throw error;
-        }
-      });
+    const failover = oneLayer('failover', 'model', async (ctx) => {
+      if (ctx.metadata.failed === true) ctx.modelRef = 'Model/backup';
+      try {
+        return await ctx.next();
+      } catch (error) {
+        ctx.metadata.failed = true;
+        throw error;
+      }
     });
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'down', retryable: true } }],
@@ -136,11 +130,8 @@ describe('the extra kind, model', () => {
   });
 
   test('a model that does not exist is a coded error that lists the existing ones', async () => {
-    const wrong = extension('wrong', (api) => {
-      api.pipeline.register('model', (ctx) => {
-        ctx.modelRef = 'Model/nowhere';
-        return ctx.next();
-      });
+    const wrong = beforeNext('wrong', 'model', (ctx) => {
+      ctx.modelRef = 'Model/nowhere';
     });
     const { result } = await (await scriptedAgent({ extensions: [wrong] })).say('hi');
     expect(result.error).toMatchObject({ code: 'E_MODEL_UNKNOWN' });

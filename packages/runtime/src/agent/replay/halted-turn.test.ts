@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, GoondanError, textOf } from '@goondan/types';
 import { extension, fakeApprover } from '../../testing/index.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
@@ -74,29 +75,23 @@ function moment() {
 /** Waits a little longer, until the turn's traces are written. */
 const onDisk = ({ promise }: { promise: Promise<void> }) => promise.then(() => Bun.sleep(20));
 
-const saying =
-  (text: string): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('step', (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
-      return ctx.next();
-    });
+const saying = (text: string): ExtensionRegister =>
+  layerOf('step', (ctx) => {
+    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
+    return ctx.next();
+  });
 
-const remembering =
-  (text: string): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('turn', (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
-      return ctx.next();
-    });
+const remembering = (text: string): ExtensionRegister =>
+  layerOf('turn', (ctx) => {
+    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
+    return ctx.next();
+  });
 
-const guarding =
-  (days: number): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('toolCall', (ctx) => {
-      ctx.args = { ...ctx.args, days, at: Date.now() };
-      return ctx.next();
-    });
+const guarding = (days: number): ExtensionRegister =>
+  layerOf('toolCall', (ctx) => {
+    ctx.args = { ...ctx.args, days, at: Date.now() };
+    return ctx.next();
+  });
 
 const counting: ExtensionRegister = ({ pipeline, state }) =>
   pipeline.register('turn', async (ctx) => {
@@ -164,10 +159,13 @@ describe('a cancelled turn', () => {
       extension: 'remember',
       what: 'message',
     });
-    const short: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('turn', async ({ turnId }) => ({ turnId, finishReason: 'text_response' }), {
+    const short: ExtensionRegister = layerOf(
+      'turn',
+      async ({ turnId }) => ({ turnId, finishReason: 'text_response' }),
+      {
         mayShortCircuit: true,
-      });
+      },
+    );
     expect((await replay({ ...layers, count: short })).first).toMatchObject({
       extension: 'count',
       changes: [{ path: 'outcome', before: 'called next()', after: 'did not call next()' }],
@@ -180,14 +178,13 @@ describe('a cancelled turn', () => {
 
   test('gives running layers the same signal, and runs none of their effects', async () => {
     const heard: unknown[] = [];
-    const hearing: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => {
-        try {
-          return await ctx.next();
-        } finally {
-          if (ctx.signal.aborted) heard.push((ctx.signal.reason as GoondanError).message);
-        }
-      });
+    const hearing: ExtensionRegister = layerOf('toolCall', async (ctx) => {
+      try {
+        return await ctx.next();
+      } finally {
+        if (ctx.signal.aborted) heard.push((ctx.signal.reason as GoondanError).message);
+      }
+    });
     const replay = await cancel('wait', { hear: hearing }, moment());
     expect(same(await replay({ hear: hearing }))).toMatchObject({ others: 0, layers: 1, halted: { how: 'cancelled' } });
     expect(heard).toEqual(Array.from({ length: 2 }, () => 'The turn was cancelled: no more.'));
@@ -196,14 +193,13 @@ describe('a cancelled turn', () => {
   test('in a layer that waited for something of its own is replayed up to that wait', async () => {
     const reached = moment();
     let aborts = 0;
-    const waiting: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', async (ctx) => {
-        expect(ctx.signal.aborted).toBe(false);
-        reached.resolve();
-        await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }));
-        aborts += 1;
-        return ctx.next();
-      });
+    const waiting: ExtensionRegister = layerOf('step', async (ctx) => {
+      expect(ctx.signal.aborted).toBe(false);
+      reached.resolve();
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }));
+      aborts += 1;
+      return ctx.next();
+    });
     const then = { say: saying('be kind'), wait: waiting };
     const replay = await cancel('look', then, reached);
     const halted = { how: 'cancelled', place: ['step 0'], layer: { extension: 'wait', name: 'step' } };
@@ -216,22 +212,19 @@ describe('a cancelled turn', () => {
 
   test('in a layer after next(): effects that the cancel causes are not part of the recording', async () => {
     const reached = moment();
-    const last: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', async (ctx) => {
-        ctx.signal.addEventListener('abort', () => void ctx.agents.list().catch(() => undefined), { once: true });
+    const last: ExtensionRegister = layerOf('step', async (ctx) => {
+      ctx.signal.addEventListener('abort', () => void ctx.agents.list().catch(() => undefined), { once: true });
+      const result = await ctx.next();
+      reached.resolve();
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }));
+      return result;
+    });
+    const closing = (text: string): ExtensionRegister =>
+      layerOf('step', async (ctx) => {
         const result = await ctx.next();
-        reached.resolve();
-        await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }));
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
         return result;
       });
-    const closing =
-      (text: string): ExtensionRegister =>
-      ({ pipeline }) =>
-        pipeline.register('step', async (ctx) => {
-          const result = await ctx.next();
-          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
-          return result;
-        });
     const replay = await cancel('hello', { last, close: closing('bye') }, reached);
     const halted = { how: 'cancelled', place: ['step 0'], layer: { extension: 'last', name: 'step' } };
     expect(same(await replay({ last, close: closing('bye') }))).toMatchObject({ others: 0, layers: 2, halted });
@@ -240,14 +233,12 @@ describe('a cancelled turn', () => {
 
   test('in a layer has no divergence when a sibling call had got further in the recording', async () => {
     const waits = moment();
-    const pausing =
-      (...ms: readonly number[]): ExtensionRegister =>
-      ({ pipeline }) =>
-        pipeline.register('toolCall', async (ctx) => {
-          await Bun.sleep(ms[Number(ctx.args['n']) - 1] ?? 0);
-          ctx.args = { ...ctx.args, paused: true };
-          return ctx.next();
-        });
+    const pausing = (...ms: readonly number[]): ExtensionRegister =>
+      layerOf('toolCall', async (ctx) => {
+        await Bun.sleep(ms[Number(ctx.args['n']) - 1] ?? 0);
+        ctx.args = { ...ctx.args, paused: true };
+        return ctx.next();
+      });
     const replay = await cancel('both', { pause: pausing(60_000, 0) }, waits);
     expect(same(await replay({ pause: pausing(0, 40) }))).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
   });
@@ -283,11 +274,10 @@ describe('a cancelled turn', () => {
     const { result, starts } = await recordRuns('look', [{ plan: planOf(layers, forEver, policy) }]);
     expect(result.error?.code).toBe('E_TURN_TIMEOUT');
     const reasons: unknown[] = [];
-    const slow: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('turn', async (ctx) => {
-        await Bun.sleep(100);
-        return ctx.next().finally(() => reasons.push((ctx.signal.reason as GoondanError).code));
-      });
+    const slow: ExtensionRegister = layerOf('turn', async (ctx) => {
+      await Bun.sleep(100);
+      return ctx.next().finally(() => reasons.push((ctx.signal.reason as GoondanError).code));
+    });
     const outcome = await replayTurn(planOf({ slow, ...layers }, forEver, policy), starts[0] as ReplaySource);
     expect(same(outcome)).toMatchObject({
       others: 0,
@@ -368,14 +358,12 @@ describe('a turn that continued in another process', () => {
   });
 
   test('after a crash has the changes that a slow layer made before next(), because they were written first', async () => {
-    const slowly =
-      (text: string): ExtensionRegister =>
-      ({ pipeline }) =>
-        pipeline.register('turn', async (ctx) => {
-          await Bun.sleep(50);
-          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
-          return ctx.next();
-        });
+    const slowly = (text: string): ExtensionRegister =>
+      layerOf('turn', async (ctx) => {
+        await Bun.sleep(50);
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
+        return ctx.next();
+      });
     const stuck = moment();
     const { starts } = await recordRuns('look', [
       { plan: planOf({ slow: slowly('one') }, stuck.hang), interrupted: { when: onDisk(stuck), how: 'crashed' } },
@@ -387,19 +375,16 @@ describe('a turn that continued in another process', () => {
 
   test('after it was left is replayed also when its last line was written long before', async () => {
     const asked = moment();
-    const slowly =
-      (days: number): ExtensionRegister =>
-      ({ pipeline }) =>
-        pipeline.register('toolCall', async (ctx) => {
-          await Bun.sleep(50);
-          ctx.args = { ...ctx.args, days };
-          return ctx.next();
-        });
-    const asking: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => {
-        await ctx.approval.ask({ reason: 'May it?' });
+    const slowly = (days: number): ExtensionRegister =>
+      layerOf('toolCall', async (ctx) => {
+        await Bun.sleep(50);
+        ctx.args = { ...ctx.args, days };
         return ctx.next();
       });
+    const asking: ExtensionRegister = layerOf('toolCall', async (ctx) => {
+      await ctx.approval.ask({ reason: 'May it?' });
+      return ctx.next();
+    });
     const then = { slow: slowly(3), ask: asking };
     const ports = { approver: { ask: asked.hang, taken: () => undefined } };
     const again = { approver: fakeApprover(() => ({ decision: 'approved' })) };
@@ -412,11 +397,10 @@ describe('a turn that continued in another process', () => {
   });
 
   test('after it was left while it waited for a person: each run is replayed alone', async () => {
-    const asking: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => {
-        await ctx.approval.ask({ reason: 'May it?' });
-        return ctx.next();
-      });
+    const asking: ExtensionRegister = layerOf('toolCall', async (ctx) => {
+      await ctx.approval.ask({ reason: 'May it?' });
+      return ctx.next();
+    });
     const asked = moment();
     const then = { ...layers, ask: asking };
     const nobody = { approver: { ask: asked.hang, taken: () => undefined } };

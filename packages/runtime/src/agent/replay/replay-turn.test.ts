@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionApi, type ExtensionRegister, type MessageOptions } from '@goondan/types';
 import { extension, fakeApprover, manualClock } from '../../testing/index.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { ReplayOutcome } from '../../trace/replay.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
@@ -96,12 +97,11 @@ function changing(api: ExtensionApi): void {
 }
 
 /** Emits a message with the agent, the model, the tools, the other agents and the connections. */
-const describing: ExtensionRegister = ({ pipeline }) =>
-  pipeline.register('step', (ctx) => {
-    const text = JSON.stringify(ctx.runtime);
-    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, {}, { id: 'described' }) });
-    return ctx.next();
-  });
+const describing: ExtensionRegister = layerOf('step', (ctx) => {
+  const text = JSON.stringify(ctx.runtime);
+  ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, {}, { id: 'described' }) });
+  return ctx.next();
+});
 
 const idle: ExtensionRegister = ({ pipeline }) => {
   pipeline.register('turn', (ctx) => ctx.next());
@@ -110,14 +110,12 @@ const idle: ExtensionRegister = ({ pipeline }) => {
   pipeline.register('model', (ctx) => ctx.next());
 };
 
-const saying =
-  (text: string, metadata = {}, options: MessageOptions = {}): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('step', (ctx) => {
-      const message = createSystemMessage(text, metadata, { id: 'said', ...options });
-      ctx.emitMessageEvent({ type: 'append', message });
-      return ctx.next();
-    });
+const saying = (text: string, metadata = {}, options: MessageOptions = {}): ExtensionRegister =>
+  layerOf('step', (ctx) => {
+    const message = createSystemMessage(text, metadata, { id: 'said', ...options });
+    ctx.emitMessageEvent({ type: 'append', message });
+    return ctx.next();
+  });
 
 describe('a replayed turn without changes', () => {
   test('gets the same ctx.runtime', async () => {
@@ -157,17 +155,12 @@ describe('a replayed turn without changes', () => {
   });
 
   test('gives layers the recorded times of messages and of the turn', async () => {
-    const reading: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', async (ctx) => {
-        const times = ctx.conversationState.nextMessages.map(({ createdAt }) => createdAt.toISOString());
-        const content = [
-          ...times,
-          ctx.turn.startedAt.toISOString(),
-          ctx.turn.inputEvent.createdAt.toISOString(),
-        ].join();
-        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(content) });
-        return ctx.next();
-      });
+    const reading: ExtensionRegister = layerOf('step', async (ctx) => {
+      const times = ctx.conversationState.nextMessages.map(({ createdAt }) => createdAt.toISOString());
+      const content = [...times, ctx.turn.startedAt.toISOString(), ctx.turn.inputEvent.createdAt.toISOString()].join();
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(content) });
+      return ctx.next();
+    });
     expect((await replay('weather', { reading })).first).toBeUndefined();
   });
 
@@ -187,12 +180,11 @@ describe('a replayed turn without changes', () => {
     const slept = [30, 1].map((ms) => ({ tool: 'sleep__ms', args: { ms } }));
     const options = { script: [{ when: 'sleep', calls: slept }, { say: 'done' }] };
     const more = { tools: [sleep], models: { 'Model/m': { provider: 'scripted', model: 'm', options } } };
-    const stamping: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => {
-        const before = crypto.randomUUID();
-        const result = await ctx.next();
-        return { ...result, output: [before, crypto.randomUUID()] };
-      });
+    const stamping: ExtensionRegister = layerOf('toolCall', async (ctx) => {
+      const before = crypto.randomUUID();
+      const result = await ctx.next();
+      return { ...result, output: [before, crypto.randomUUID()] };
+    });
     const { first, served } = await replay('sleep', { stamping }, { stamping }, { before: more, now: more });
     expect(ended).toEqual([1, 30]);
     expect(served).toMatchObject({ tool: 2 });
@@ -210,14 +202,12 @@ describe('a replayed turn without changes', () => {
 
 describe('the first divergence', () => {
   test('is the first in time: an outer layer’s part after next() comes after everything inside', async () => {
-    const around =
-      (text: string): ExtensionRegister =>
-      ({ pipeline }) =>
-        pipeline.register('step', async (ctx) => {
-          const result = await ctx.next();
-          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
-          return result;
-        });
+    const around = (text: string): ExtensionRegister =>
+      layerOf('step', async (ctx) => {
+        const result = await ctx.next();
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text) });
+        return result;
+      });
     const { first, others } = await replay(
       'hello',
       { outer: around('one'), inner: around('two') },
@@ -288,14 +278,11 @@ describe('the first divergence', () => {
   });
 
   test('is a layer that no longer asks, present or not, even if nothing else would be different', async () => {
-    const asking =
-      (isAsked: boolean): ExtensionRegister =>
-      ({ pipeline }) => {
-        pipeline.register('toolCall', async (ctx) => {
-          if (isAsked) await ctx.approval.ask({ reason: 'May it?' });
-          return ctx.next();
-        });
-      };
+    const asking = (isAsked: boolean): ExtensionRegister =>
+      layerOf('toolCall', async (ctx) => {
+        if (isAsked) await ctx.approval.ask({ reason: 'May it?' });
+        return ctx.next();
+      });
     const ports = { approver: fakeApprover(() => ({ decision: 'approved' })) };
     const { start } = await recordInMemory(planOf({ ask: asking(true) }), ['weather'], ports);
     expect((await replayTurn(planOf({ ask: asking(true) }), start)).first).toBeUndefined();
@@ -329,8 +316,7 @@ describe('the first divergence', () => {
   });
 
   test('is a layer that returns its own result, fails, or calls next(), unlike in the recording', async () => {
-    const failing: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', () => Promise.reject(new Error('no')), { name: 'step' });
+    const failing: ExtensionRegister = layerOf('step', () => Promise.reject(new Error('no')), { name: 'step' });
     const first = async (...registers: ExtensionRegister[]) => {
       const [then = idle, now = idle] = registers;
       return (await replay('hello', { other: then }, { other: now })).first;
@@ -348,13 +334,11 @@ describe('the first divergence', () => {
 });
 
 test('a layer that hangs is named, and the replay does not wait for it', async () => {
-  const waiting =
-    (settle: () => Promise<void>): ExtensionRegister =>
-    ({ pipeline }) =>
-      pipeline.register('step', async (ctx) => {
-        await settle();
-        return ctx.next();
-      });
+  const waiting = (settle: () => Promise<void>): ExtensionRegister =>
+    layerOf('step', async (ctx) => {
+      await settle();
+      return ctx.next();
+    });
   const { start } = await recordInMemory(planOf({ wait: waiting(() => Promise.resolve()) }), ['hello']);
   const clock = manualClock();
   const reached = Promise.withResolvers<void>();
@@ -370,14 +354,13 @@ test('a layer that hangs is named, and the replay does not wait for it', async (
 
 test('a replay goes no further than its recording: an effect without a recorded outcome never settles', async () => {
   let went = 0;
-  const watching: ExtensionRegister = ({ pipeline }) =>
-    pipeline.register('model', async (ctx) => {
-      try {
-        return await ctx.next();
-      } finally {
-        went += 1;
-      }
-    });
+  const watching: ExtensionRegister = layerOf('model', async (ctx) => {
+    try {
+      return await ctx.next();
+    } finally {
+      went += 1;
+    }
+  });
   const { start } = await recordInMemory(planOf({ watching }), ['hello']);
   expect(went).toBe(1);
   const outcome = await replayTurn(planOf({ watching, say: saying('more') }), start);

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type AgentEvent, createSystemMessage, type ExtensionRegister } from '@goondan/types';
 import { extension } from '../../testing/index.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
@@ -18,12 +19,11 @@ const steered: AgentEvent = {
 };
 
 /** A layer that tells the model how many messages there are. */
-const counting: ExtensionRegister = ({ pipeline }) =>
-  pipeline.register('step', (ctx) => {
-    const text = `${ctx.conversationState.nextMessages.length} messages`;
-    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, {}, { id: `count-${ctx.stepIndex}` }) });
-    return ctx.next();
-  });
+const counting: ExtensionRegister = layerOf('step', (ctx) => {
+  const text = `${ctx.conversationState.nextMessages.length} messages`;
+  ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, {}, { id: `count-${ctx.stepIndex}` }) });
+  return ctx.next();
+});
 
 function planOf(look: () => void): AgentPlan {
   const script = [{ when: 'weather', call: { tool: 'weather__get' } }, { say: 'You said: {{input}}' }];

@@ -7,6 +7,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -147,9 +148,7 @@ describe('ctx.runtime', () => {
   test('has empty lists for an agent that runs alone', async () => {
     const seen: RuntimeView[] = [];
     const agent = await scriptedAgent({
-      extensions: [
-        extension('looker', ({ pipeline }) => pipeline.register('turn', (ctx) => (seen.push(ctx.runtime), ctx.next()))),
-      ],
+      extensions: [oneLayer('looker', 'turn', (ctx) => (seen.push(ctx.runtime), ctx.next()))],
     });
     await agent.say('hello');
     expect(seen).toMatchObject([{ agent: { name: 'tested' }, tools: [], agents: [], connections: [] }]);

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { extension, fakeApprover, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { EventAuthor } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { appendRest } from '../../testing/append-rest.ts';
@@ -45,11 +46,8 @@ test.each([
 });
 
 test('a reply names its model, also when a layer chose another one', async () => {
-  const chooser = extension('chooser', ({ pipeline }) => {
-    pipeline.register('model', (ctx) => {
-      ctx.modelRef = 'Model/other';
-      return ctx.next();
-    });
+  const chooser = beforeNext('chooser', 'model', (ctx) => {
+    ctx.modelRef = 'Model/other';
   });
   const other = { provider: 'scripted', model: 'other', options: { script: [{ say: 'from the other' }] } };
   const authors = await authorsOf({}, { extensions: [chooser], models: { 'Model/other': other } });
@@ -67,12 +65,11 @@ test('a reply and a result that a layer returned itself name its extension, and 
       { mayShortCircuit: true },
     );
   });
-  const guard = extension('guard', ({ pipeline }) =>
-    pipeline.register(
-      'toolCall',
-      async ({ toolCallId, toolName }) => ({ toolCallId, toolName, status: 'error', error: { message: 'No.' } }),
-      { mayShortCircuit: true },
-    ),
+  const guard = oneLayer(
+    'guard',
+    'toolCall',
+    async ({ toolCallId, toolName }) => ({ toolCallId, toolName, status: 'error', error: { message: 'No.' } }),
+    { mayShortCircuit: true },
   );
   const authors = await authorsOf({}, { extensions: [cache, guard], tools: [dice] });
   expect(authors.slice(1)).toEqual([
@@ -83,12 +80,7 @@ test('a reply and a result that a layer returned itself name its extension, and 
 });
 
 test('a result names the person who changed the arguments of its call, and their door', async () => {
-  const asking = extension('asking', ({ pipeline }) =>
-    pipeline.register('toolCall', async (ctx) => {
-      await ctx.approval.ask({ reason: 'It rolls.' });
-      return ctx.next();
-    }),
-  );
+  const asking = beforeNext('asking', 'toolCall', (ctx) => ctx.approval.ask({ reason: 'It rolls.' }));
   const approver = fakeApprover(() => ({ decision: 'approved', by: 'ann', via: 'chat', args: { sides: 6 } }));
   const script = [{ when: 'hi', call: { tool: 'dice__roll' } }, { say: 'done' }];
   const authors = await authorsOf({}, { script, extensions: [asking], tools: [dice], approver });

@@ -8,6 +8,7 @@ import {
   type TurnMiddlewareContext,
 } from '@goondan/types';
 import { extension, manualClock, type ManualClock, scriptedAgent, type TestedTurn } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -128,18 +129,16 @@ describe('a cancelled turn', () => {
   test('lets layers unwind: they see the signal, their catch and finally run, and their message events are kept', async () => {
     const cancel = new AbortController();
     const seen: unknown[] = [];
-    const tidy = extension('tidy', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        try {
-          return await ctx.next();
-        } catch (error) {
-          seen.push(ctx.signal.aborted, error);
-          throw error;
-        } finally {
-          await Promise.resolve();
-          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('stopped') });
-        }
-      });
+    const tidy = oneLayer('tidy', 'turn', async (ctx) => {
+      try {
+        return await ctx.next();
+      } catch (error) {
+        seen.push(ctx.signal.aborted, error);
+        throw error;
+      } finally {
+        await Promise.resolve();
+        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('stopped') });
+      }
     });
     const model: Model = {
       generate() {
@@ -157,11 +156,9 @@ describe('a cancelled turn', () => {
 
   test('stays cancelled even if a layer returns a result', async () => {
     const cancel = new AbortController();
-    const calming = extension('calming', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) =>
-        ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
-      );
-    });
+    const calming = oneLayer('calming', 'turn', (ctx) =>
+      ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
+    );
     const model: Model = {
       generate() {
         cancel.abort();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { inspect } from 'node:util';
 import type { AgentEvent, MiddlewareKind, StepMiddlewareContext, ToolCallResult, Turn } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
@@ -110,17 +111,15 @@ describe('a context shows the members of the contract and nothing else', () => {
   test('a copy has the values of the context, and its next() runs the chain', async () => {
     const agent = await scriptedAgent({
       extensions: [
-        extension('copying', ({ pipeline }) =>
-          pipeline.register('step', (ctx) => {
-            const copy = { ...ctx };
-            expect([copy.turn, copy.conversationState, copy.metadata]).toEqual([
-              ctx.turn,
-              ctx.conversationState,
-              ctx.metadata,
-            ]);
-            return copy.next();
-          }),
-        ),
+        oneLayer('copying', 'step', (ctx) => {
+          const copy = { ...ctx };
+          expect([copy.turn, copy.conversationState, copy.metadata]).toEqual([
+            ctx.turn,
+            ctx.conversationState,
+            ctx.metadata,
+          ]);
+          return copy.next();
+        }),
       ],
     });
     expect((await agent.say('hello')).text).toBe('You said: hello');
@@ -341,13 +340,11 @@ describe('the running turn', () => {
         { afterTool: 'weather__get', say: 'Sunny.' },
       ],
       extensions: [
-        extension('looker', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            look(ctx.turn, ctx.turn.toolResults);
-            const result = await ctx.next();
-            look(ctx.turn, ctx.turn.toolResults);
-            return result;
-          });
+        oneLayer('looker', 'step', async (ctx) => {
+          look(ctx.turn, ctx.turn.toolResults);
+          const result = await ctx.next();
+          look(ctx.turn, ctx.turn.toolResults);
+          return result;
         }),
       ],
     });

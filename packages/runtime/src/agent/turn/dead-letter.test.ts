@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 
 /** Fakes a process that dies in its first step: its records stay, and no more records follow. */
 async function crash(store: ConversationStore, isExcused = false): Promise<void> {
@@ -9,11 +10,9 @@ async function crash(store: ConversationStore, isExcused = false): Promise<void>
   const dying = await scriptedAgent({
     store,
     extensions: [
-      extension('dying', (api) => {
-        api.pipeline.register('step', () => {
-          reached.resolve();
-          return new Promise(() => undefined);
-        });
+      oneLayer('dying', 'step', () => {
+        reached.resolve();
+        return new Promise(() => undefined);
       }),
     ],
   });
@@ -33,11 +32,8 @@ describe('an event that crashes its agent repeatedly', () => {
     const store = memoryStore();
     for (let count = 0; count < 3; count++) await crash(store);
     let ran = 0;
-    const counting = extension('counting', (api) => {
-      api.pipeline.register('turn', (ctx) => {
-        ran++;
-        return ctx.next();
-      });
+    const counting = beforeNext('counting', 'turn', () => {
+      ran++;
     });
     const agent = await scriptedAgent({ store, extensions: [counting] });
     const { result } = await agent.say('hello');
@@ -70,12 +66,10 @@ describe('an event that crashes its agent repeatedly', () => {
     const script = [{ when: 'hello', call: { tool: 'missing__tool', args: {} } }, { say: 'never' }] as const;
     for (let run = 0; run < 3; run++) {
       const reached = Promise.withResolvers<void>();
-      const dying = extension('dying', (api) => {
-        api.pipeline.register('step', (ctx) => {
-          if (ctx.stepIndex === 0) return ctx.next();
-          reached.resolve();
-          return new Promise(() => undefined);
-        });
+      const dying = oneLayer('dying', 'step', (ctx) => {
+        if (ctx.stepIndex === 0) return ctx.next();
+        reached.resolve();
+        return new Promise(() => undefined);
       });
       const agent = await scriptedAgent({ store, script, extensions: [counting, dying] });
       void agent.say('hello');

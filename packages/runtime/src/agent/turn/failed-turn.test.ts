@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type JsonValue, type Message, type MessageEvent, textOf } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -38,12 +39,7 @@ describe('a turn that fails', () => {
     ['say it broke', 'say it broke | turn-event-1 before | turn-event-1 step | ok | turn-event-1 after', 2],
   ])('M-07 keeps its events and its state: %s', async (input, kept, counted) => {
     const bases: string[] = [];
-    const looker = extension('looker', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
-        bases.push(textsOf(ctx.conversationState.baseMessages));
-        return ctx.next();
-      });
-    });
+    const looker = beforeNext('looker', 'turn', (ctx) => bases.push(textsOf(ctx.conversationState.baseMessages)));
     const agent = await scriptedAgent({ script: [{ say: 'ok' }], extensions: [looker, breakable] });
     const { result } = await agent.say(input);
     expect(result.finishReason).toBe('error');
@@ -75,16 +71,14 @@ describe('a turn that fails', () => {
   test('M-06 M-07 is committed only after its layers have unwound, with the events they emitted while unwinding', async () => {
     const store = memoryStore();
     const committed: number[] = [];
-    const outer = extension('outer', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        try {
-          return await ctx.next();
-        } finally {
-          await Bun.sleep(1);
-          committed.push((await store.read(ctx)).messages.length);
-          ctx.emitMessageEvent(says('unwound'));
-        }
-      });
+    const outer = oneLayer('outer', 'turn', async (ctx) => {
+      try {
+        return await ctx.next();
+      } finally {
+        await Bun.sleep(1);
+        committed.push((await store.read(ctx)).messages.length);
+        ctx.emitMessageEvent(says('unwound'));
+      }
     });
     const agent = await scriptedAgent({ store, extensions: [outer, breakable] });
     await agent.say('break before');
@@ -111,12 +105,9 @@ describe('a turn that was given up during a tool call', () => {
       exports: [{ name: 'work', description: 'Takes its time.' }],
       handlers: { work: () => 'done' },
     };
-    const holding = extension('holding', ({ pipeline }) => {
-      pipeline.register('toolCall', async (ctx) => {
-        started.resolve();
-        await hold.promise;
-        return ctx.next();
-      });
+    const holding = beforeNext('holding', 'toolCall', async () => {
+      started.resolve();
+      await hold.promise;
     });
     const agent = await scriptedAgent({
       tools: [slow],
@@ -187,12 +178,7 @@ describe('a store that fails', () => {
   async function loseTurn(failure: Failure) {
     const { store, fail } = failingStore(memoryStore());
     const bases: string[] = [];
-    const looker = extension('looker', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
-        bases.push(textsOf(ctx.conversationState.baseMessages));
-        return ctx.next();
-      });
-    });
+    const looker = beforeNext('looker', 'turn', (ctx) => bases.push(textsOf(ctx.conversationState.baseMessages)));
     const agent = await scriptedAgent({ store, extensions: [looker, breakable] });
     await agent.say('one', { event: { id: 'one' } });
     const committed = await agent.messages();

@@ -1,6 +1,7 @@
 /** Tests the limits of a turn: the number of its steps, and the tokens it may use. */
 import { describe, expect, test } from 'bun:test';
-import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { Model } from '../model/model-port.ts';
 
 const tools: ScriptedAgentOptions['tools'] = [
@@ -59,12 +60,7 @@ describe('the limit of tokens', () => {
   });
 
   test('model calls of layers count too', async () => {
-    const asking = extension('asking', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        await ctx.model.generate({ messages: [] });
-        return ctx.next();
-      });
-    });
+    const asking = beforeNext('asking', 'turn', (ctx) => ctx.model.generate({ messages: [] }));
     const agent = await scriptedAgent({
       model: loopingModel(Infinity),
       extensions: [asking],
@@ -76,11 +72,9 @@ describe('the limit of tokens', () => {
   });
 
   test('steps that failed after the model had answered count too', async () => {
-    const failing = extension('failing', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        await ctx.next();
-        throw Object.assign(new Error('again'), { retryable: true });
-      });
+    const failing = oneLayer('failing', 'step', async (ctx) => {
+      await ctx.next();
+      throw Object.assign(new Error('again'), { retryable: true });
     });
     const agent = await scriptedAgent({
       model: loopingModel(0),

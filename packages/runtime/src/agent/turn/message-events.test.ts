@@ -11,6 +11,7 @@ import {
   textOf,
 } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { fold } from '../../testing/fold.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -69,17 +70,15 @@ describe('the conversation as layers see it', () => {
     };
     const agent = await scriptedAgent({
       extensions: [
-        extension('looker', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            look(ctx);
-            ctx.emitMessageEvent(says(`note ${ctx.turnId}`));
-            look(ctx);
-            const result = await ctx.next();
-            look(ctx);
-            ctx.emitMessageEvent({ type: 'remove', targetId: `note ${ctx.turnId}` });
-            look(ctx);
-            return result;
-          });
+        oneLayer('looker', 'turn', async (ctx) => {
+          look(ctx);
+          ctx.emitMessageEvent(says(`note ${ctx.turnId}`));
+          look(ctx);
+          const result = await ctx.next();
+          look(ctx);
+          ctx.emitMessageEvent({ type: 'remove', targetId: `note ${ctx.turnId}` });
+          look(ctx);
+          return result;
         }),
       ],
     });
@@ -101,18 +100,16 @@ describe('the conversation as layers see it', () => {
     const problems: unknown[] = [];
     const agent = await scriptedAgent({
       extensions: [
-        extension('pinner', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            ctx.emitMessageEvent({ type: 'append', message: mine });
-            mine.metadata.pinned = true;
-            const stored = ctx.conversationState.nextMessages.find(({ id }) => id === 'mine');
-            try {
-              Object.assign(stored?.metadata ?? {}, { pinned: true });
-            } catch (error) {
-              problems.push(error);
-            }
-            return ctx.next();
-          });
+        oneLayer('pinner', 'turn', async (ctx) => {
+          ctx.emitMessageEvent({ type: 'append', message: mine });
+          mine.metadata.pinned = true;
+          const stored = ctx.conversationState.nextMessages.find(({ id }) => id === 'mine');
+          try {
+            Object.assign(stored?.metadata ?? {}, { pinned: true });
+          } catch (error) {
+            problems.push(error);
+          }
+          return ctx.next();
         }),
       ],
     });
@@ -127,14 +124,7 @@ describe('the conversation as layers see it', () => {
       systemPrompt: 'Be exact.',
       tools: [clock],
       script: clockScript,
-      extensions: [
-        extension('looker', ({ pipeline }) => {
-          pipeline.register('step', (ctx) => {
-            shown.push(ctx.conversationState.toLlmMessages());
-            return ctx.next();
-          });
-        }),
-      ],
+      extensions: [beforeNext('looker', 'step', (ctx) => shown.push(ctx.conversationState.toLlmMessages()))],
     });
     await agent.say('What time is it?');
     expect(agent.requests.map(({ messages }) => messages)).toEqual(shown as never);
@@ -148,12 +138,9 @@ describe('the messages of a turn', () => {
   test('M-09 have their source, and are the same, dates included, for the next turn and after a restart', async () => {
     const store = memoryStore();
     const source = { type: 'extension', extensionName: 'noter' } as const;
-    const noter = extension('noter', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
-        ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('note', {}, { source }) });
-        return ctx.next();
-      });
-    });
+    const noter = beforeNext('noter', 'turn', (ctx) =>
+      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('note', {}, { source }) }),
+    );
     const first = await scriptedAgent({ store, tools: [clock], script: clockScript, extensions: [noter] });
     const createdAt = new Date('2026-01-02T03:04:05Z');
     await first.say('What time is it?', { event: { createdAt } });
@@ -169,12 +156,7 @@ describe('the messages of a turn', () => {
     expect(messages[0]?.createdAt).toEqual(createdAt);
 
     const bases: (readonly Message[])[] = [];
-    const looker = extension('looker', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
-        bases.push(ctx.conversationState.baseMessages);
-        return ctx.next();
-      });
-    });
+    const looker = beforeNext('looker', 'turn', (ctx) => bases.push(ctx.conversationState.baseMessages));
     const second = await scriptedAgent({ store, script: clockScript, extensions: [looker] });
     await second.say('again', { event: { id: 'event-2' } });
     expect(bases).toEqual([messages]);
@@ -222,15 +204,11 @@ describe('the commit', () => {
     const agent = await scriptedAgent({
       store,
       extensions: [
-        extension('outer', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            const result = await ctx.next();
-            await Bun.sleep(1);
-            committed.push(textsOf((await store.read(ctx)).messages));
-            ctx.emitMessageEvent(says('last words'));
-            committed.push(textsOf((await store.read(ctx)).messages));
-            return result;
-          });
+        afterNext('outer', 'turn', async (_result, ctx) => {
+          await Bun.sleep(1);
+          committed.push(textsOf((await store.read(ctx)).messages));
+          ctx.emitMessageEvent(says('last words'));
+          committed.push(textsOf((await store.read(ctx)).messages));
         }),
       ],
     });
@@ -253,14 +231,11 @@ describe('an unknown target', () => {
         },
       }),
       extensions: [
-        extension('sweeper', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            const before = ctx.conversationState.events;
-            ctx.emitMessageEvent({ type: 'remove', targetId: 'nobody' });
-            ctx.emitMessageEvent({ type: 'replace', targetId: 'nobody', message: createUserMessage('x') });
-            expect(ctx.conversationState.events).toEqual(before);
-            return ctx.next();
-          });
+        beforeNext('sweeper', 'turn', (ctx) => {
+          const before = ctx.conversationState.events;
+          ctx.emitMessageEvent({ type: 'remove', targetId: 'nobody' });
+          ctx.emitMessageEvent({ type: 'replace', targetId: 'nobody', message: createUserMessage('x') });
+          expect(ctx.conversationState.events).toEqual(before);
         }),
       ],
     });
@@ -317,14 +292,7 @@ describe('the input of a turn', () => {
     const events: (readonly MessageEvent[])[] = [];
     const agent = await scriptedAgent({
       script: [{ when: 'hello', say: 'Hi.' }, { say: 'Nobody asked.' }],
-      extensions: [
-        extension('looker', ({ pipeline }) => {
-          pipeline.register('turn', (ctx) => {
-            events.push(ctx.conversationState.events);
-            return ctx.next();
-          });
-        }),
-      ],
+      extensions: [beforeNext('looker', 'turn', (ctx) => events.push(ctx.conversationState.events))],
     });
     await agent.say();
     expect(events[0]).toEqual([]);
@@ -338,14 +306,11 @@ describe('the input of a turn', () => {
   test('M-04 is kept by truncate, also when a layer had replaced it; the history is gone for good', async () => {
     const agent = await scriptedAgent({
       extensions: [
-        extension('forgetful', ({ pipeline }) => {
-          pipeline.register('turn', (ctx) => {
-            const targetId = `${ctx.turnId}.input`;
-            const text = `${ctx.inputEvent.input ?? ''}!`;
-            ctx.emitMessageEvent({ type: 'replace', targetId, message: createUserMessage(text, {}, { id: text }) });
-            ctx.emitMessageEvent({ type: 'truncate' });
-            return ctx.next();
-          });
+        beforeNext('forgetful', 'turn', (ctx) => {
+          const targetId = `${ctx.turnId}.input`;
+          const text = `${ctx.inputEvent.input ?? ''}!`;
+          ctx.emitMessageEvent({ type: 'replace', targetId, message: createUserMessage(text, {}, { id: text }) });
+          ctx.emitMessageEvent({ type: 'truncate' });
         }),
       ],
     });
@@ -371,18 +336,16 @@ describe('a malformed event', () => {
       const caught: unknown[] = [];
       const agent = await scriptedAgent({
         extensions: [
-          extension('clumsy', ({ pipeline }) => {
-            pipeline.register('turn', (ctx) => {
-              // The cast imitates a layer in plain JavaScript.
-              const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
-              if (ctx.inputEvent.input === 'fail') emit(event());
-              try {
-                emit(event());
-              } catch (error) {
-                caught.push((error as GoondanError).code);
-              }
-              return ctx.next();
-            });
+          oneLayer('clumsy', 'turn', (ctx) => {
+            // The cast imitates a layer in plain JavaScript.
+            const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
+            if (ctx.inputEvent.input === 'fail') emit(event());
+            try {
+              emit(event());
+            } catch (error) {
+              caught.push((error as GoondanError).code);
+            }
+            return ctx.next();
           }),
         ],
       });
@@ -412,12 +375,7 @@ describe('the author of an event', () => {
       }),
       extensions: [
         extension('guest', (_api, _config, identity) => void (author = chosen(identity))),
-        extension('host', ({ pipeline }) => {
-          pipeline.register('turn', (ctx) => {
-            ctx.emitMessageEvent(says('Note'), author as ExtensionIdentity);
-            return ctx.next();
-          });
-        }),
+        beforeNext('host', 'turn', (ctx) => ctx.emitMessageEvent(says('Note'), author as ExtensionIdentity)),
       ],
     });
     const { error } = (await agent.say('hi')).result;

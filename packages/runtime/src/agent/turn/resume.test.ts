@@ -13,6 +13,7 @@ import { samples, sampleStep } from '../../../../../test/samples.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type TestedTurn } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import type { EffectKind } from '../../trace/effect-record.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -128,15 +129,13 @@ const says = (id: string, options: MessageOptions = {}) => ({
 });
 
 /** Changes the base, and emits messages before and after everything else. */
-const outer = extension('outer', ({ pipeline }) => {
-  pipeline.register('turn', async (ctx) => {
-    ctx.emitMessageEvent({ type: 'remove', targetId: 'old 1' });
-    ctx.emitMessageEvent(says('outer before', { lifetime: 'turn' }));
-    const { metadata } = ctx;
-    const result = await ctx.next();
-    ctx.emitMessageEvent(says(`outer after ${JSON.stringify(metadata)}`));
-    return result;
-  });
+const outer = oneLayer('outer', 'turn', async (ctx) => {
+  ctx.emitMessageEvent({ type: 'remove', targetId: 'old 1' });
+  ctx.emitMessageEvent(says('outer before', { lifetime: 'turn' }));
+  const { metadata } = ctx;
+  const result = await ctx.next();
+  ctx.emitMessageEvent(says(`outer after ${JSON.stringify(metadata)}`));
+  return result;
 });
 
 /**

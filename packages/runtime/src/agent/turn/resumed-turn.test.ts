@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, GoondanError, type MessageEvent, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -105,11 +106,8 @@ describe('a tool call that had started and not ended', () => {
   test('is not repeated when a turn layer had made it', async () => {
     const { ran, options } = counter();
     const codes: unknown[] = [];
-    const caller = extension('caller', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        codes.push((await ctx.tools.call('counter__add')).error?.code);
-        return ctx.next();
-      });
+    const caller = beforeNext('caller', 'turn', async (ctx) => {
+      codes.push((await ctx.tools.call('counter__add')).error?.code);
     });
     const calling = { ...options, script: [{ say: 'ok' }], extensions: [caller] };
     const records = upTo(await recordTurn(calling), ({ type }) => type === 'intent');
@@ -122,12 +120,8 @@ describe('a tool call that had started and not ended', () => {
 describe('a tool call that had ended', () => {
   test('is not repeated, and is not dropped with a retried step', async () => {
     const { ran, options } = counter();
-    const unlucky = extension('unlucky', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        const result = await ctx.next();
-        if (ctx.stepIndex === 0) throw Object.assign(new Error('again'), { retryable: true });
-        return result;
-      });
+    const unlucky = afterNext('unlucky', 'step', (_result, ctx) => {
+      if (ctx.stepIndex === 0) throw Object.assign(new Error('again'), { retryable: true });
     });
     const failing = { ...options, extensions: [unlucky] };
     const all = await recordTurn(failing);
@@ -146,13 +140,11 @@ describe('a retried step', () => {
     const options: ScriptedAgentOptions = {
       script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
       extensions: [
-        extension('noter', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            ctx.emitMessageEvent(says(`before ${ctx.stepIndex}`));
-            return ctx.next().catch((error: unknown) => {
-              ctx.emitMessageEvent(says(`caught ${ctx.stepIndex}`));
-              throw error;
-            });
+        oneLayer('noter', 'step', async (ctx) => {
+          ctx.emitMessageEvent(says(`before ${ctx.stepIndex}`));
+          return ctx.next().catch((error: unknown) => {
+            ctx.emitMessageEvent(says(`caught ${ctx.stepIndex}`));
+            throw error;
           });
         }),
       ],
@@ -173,29 +165,25 @@ describe('a retried step', () => {
 
 describe('Y-06 a fallback to another model', () => {
   /** The first attempt of each call fails, and the next one uses the spare model. */
-  const falling = extension('falling', ({ pipeline }) => {
-    pipeline.register('model', async (ctx) => {
-      const key = `falling.${ctx.extension ?? 'step'}`;
-      if (ctx.metadata[key] === true) ctx.modelRef = 'Model/spare';
-      delete ctx.metadata[key];
-      return ctx.next().catch((error: unknown) => {
-        ctx.metadata[key] = true;
-        throw new GoondanError('E_MODEL_FAILED', 'The spare model takes over.', {
-          cause: error,
-          retryable: true,
-          isFallback: true,
-        });
+  const falling = oneLayer('falling', 'model', async (ctx) => {
+    const key = `falling.${ctx.extension ?? 'step'}`;
+    if (ctx.metadata[key] === true) ctx.modelRef = 'Model/spare';
+    delete ctx.metadata[key];
+    return ctx.next().catch((error: unknown) => {
+      ctx.metadata[key] = true;
+      throw new GoondanError('E_MODEL_FAILED', 'The spare model takes over.', {
+        cause: error,
+        retryable: true,
+        isFallback: true,
       });
     });
   });
-  const asker = extension('asker', ({ pipeline }) => {
-    pipeline.register('turn', async (ctx) => {
-      for (const question of ['one', 'two']) {
-        const { content } = await ctx.model.generate({ messages: [{ role: 'user', content: question }] });
-        ctx.emitMessageEvent(says(`${question}: ${JSON.stringify(content)}`));
-      }
-      return ctx.next();
-    });
+  const asker = oneLayer('asker', 'turn', async (ctx) => {
+    for (const question of ['one', 'two']) {
+      const { content } = await ctx.model.generate({ messages: [{ role: 'user', content: question }] });
+      ctx.emitMessageEvent(says(`${question}: ${JSON.stringify(content)}`));
+    }
+    return ctx.next();
   });
   const spare = { provider: 'scripted', model: 's', options: { script: [{ say: 'spare {{input}}' }] } };
   const options: ScriptedAgentOptions = {
@@ -233,16 +221,13 @@ describe('a call to another agent', () => {
       const responseMessage = createSystemMessage(answer());
       return { turnId: 'x', finishReason: 'text_response', responseMessage };
     });
-    const asker = extension('asker', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        const heard = await ctx.agents.request({ target: 'helper' }).then(
-          ({ response }) => response,
-          (error: unknown) => (error as GoondanError).code,
-        );
-        await ctx.agents.send({ target: 'helper' });
-        ctx.emitMessageEvent(says(`heard ${heard}`));
-        return ctx.next();
-      });
+    const asker = beforeNext('asker', 'turn', async (ctx) => {
+      const heard = await ctx.agents.request({ target: 'helper' }).then(
+        ({ response }) => response,
+        (error: unknown) => (error as GoondanError).code,
+      );
+      await ctx.agents.send({ target: 'helper' });
+      ctx.emitMessageEvent(says(`heard ${heard}`));
     });
     return { engine, options: { engine, extensions: [asker] } };
   }
@@ -368,9 +353,7 @@ describe('the layers of a resumed turn', () => {
 
   test('keep the recorded state, not the one they set again, when they fail before next()', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
-    const failing = extension('failing', ({ pipeline }) => {
-      pipeline.register('turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });
-    });
+    const failing = oneLayer('failing', 'turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });
     const { agent, turn, texts } = await resume({ extensions: [teller([]), failing] }, records);
     expect(turn.result.error?.message).toBe('failed');
     expect(texts).toBe('go | before | in step | You said: go');
@@ -380,12 +363,9 @@ describe('the layers of a resumed turn', () => {
   test('M-12 cannot emit after the turn’s end, even if they were muted until then', async () => {
     let isBroken = false;
     const late: (() => void)[] = [];
-    const breaking = extension('breaking', ({ pipeline }) => {
-      pipeline.register('turn', (ctx) => {
-        late.push(() => ctx.emitMessageEvent(says('late')));
-        if (isBroken) throw new Error('broken');
-        return ctx.next();
-      });
+    const breaking = beforeNext('breaking', 'turn', (ctx) => {
+      late.push(() => ctx.emitMessageEvent(says('late')));
+      if (isBroken) throw new Error('broken');
     });
     const records = upTo(await recordTurn({ extensions: [breaking] }), ({ type }) => type === 'entered');
     isBroken = true;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type Message, type MessageEvent, textOf } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { fold } from '../../testing/fold.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
@@ -64,30 +65,24 @@ describe('a retried step', () => {
 
   test('M-03 keeps the events that a layer emitted after the failure had reached it, and drops the others', async () => {
     const layer = (name: string) =>
-      extension(name, ({ pipeline }) => {
-        pipeline.register('step', async (ctx) => {
-          ctx.emitMessageEvent(says(`${name} before ${ctx.stepIndex}`));
-          try {
-            return await ctx.next();
-          } catch (error) {
-            ctx.emitMessageEvent(says(`${name} caught ${ctx.stepIndex}`));
-            // The inner layer throws another error than it caught; the failure is still the same.
-            throw name === 'inner' ? Object.assign(new Error('wrapped'), { cause: error, retryable: true }) : error;
-          } finally {
-            ctx.emitMessageEvent(says(`${name} after ${ctx.stepIndex}`));
-          }
-        });
+      oneLayer(name, 'step', async (ctx) => {
+        ctx.emitMessageEvent(says(`${name} before ${ctx.stepIndex}`));
+        try {
+          return await ctx.next();
+        } catch (error) {
+          ctx.emitMessageEvent(says(`${name} caught ${ctx.stepIndex}`));
+          // The inner layer throws another error than it caught; the failure is still the same.
+          throw name === 'inner' ? Object.assign(new Error('wrapped'), { cause: error, retryable: true }) : error;
+        } finally {
+          ctx.emitMessageEvent(says(`${name} after ${ctx.stepIndex}`));
+        }
       });
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
       extensions: [
-        extension('checker', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => {
-            const result = await ctx.next();
-            const { baseMessages, events, nextMessages } = ctx.conversationState;
-            expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events));
-            return result;
-          });
+        afterNext('checker', 'turn', (_result, ctx) => {
+          const { baseMessages, events, nextMessages } = ctx.conversationState;
+          expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events));
         }),
         layer('outer'),
         layer('inner'),
@@ -104,23 +99,17 @@ describe('a retried step', () => {
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
       extensions: [
-        extension('strict', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            const result = await ctx.next();
-            ctx.emitMessageEvent(says('seen'));
-            if (ctx.stepIndex === 0) throw again();
-            return result;
-          });
+        afterNext('strict', 'step', (_result, ctx) => {
+          ctx.emitMessageEvent(says('seen'));
+          if (ctx.stepIndex === 0) throw again();
         }),
-        extension('lenient', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            try {
-              return await ctx.next();
-            } catch {
-              ctx.emitMessageEvent(says('recovered'));
-              return { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
-            }
-          });
+        oneLayer('lenient', 'step', async (ctx) => {
+          try {
+            return await ctx.next();
+          } catch {
+            ctx.emitMessageEvent(says('recovered'));
+            return { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
+          }
         }),
       ],
     });
@@ -134,22 +123,20 @@ describe('a retried step', () => {
     const agent = await scriptedAgent({
       script: [{ when: 'two', fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
       extensions: [
-        extension('tidy', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            if (ctx.turn.inputEvent.input !== 'two' || ctx.stepIndex > 0) return ctx.next();
-            const emit = (event: MessageEvent) => ctx.emitMessageEvent(event);
-            emit({ type: 'append', message: note('draft', 'draft') });
-            emit({ type: 'append', message: note('plan', 'plan') });
-            emit({ type: 'remove', targetId: 'turn-event-1.input' });
-            return ctx.next().catch((error: unknown) => {
-              emit({ type: 'append', message: note('short', 'for this step', 'step') });
-              emit({ type: 'remove', targetId: 'draft' });
-              emit({ type: 'replace', targetId: 'plan', message: note('plan-b', 'plan b') });
-              emit({ type: 'append', message: note('turn-event-1.input', 'again') });
-              emit({ type: 'append', message: note('kept', 'kept') });
-              emit({ type: 'replace', targetId: 'kept', message: note('kept', 'kept, changed') });
-              throw error;
-            });
+        oneLayer('tidy', 'step', async (ctx) => {
+          if (ctx.turn.inputEvent.input !== 'two' || ctx.stepIndex > 0) return ctx.next();
+          const emit = (event: MessageEvent) => ctx.emitMessageEvent(event);
+          emit({ type: 'append', message: note('draft', 'draft') });
+          emit({ type: 'append', message: note('plan', 'plan') });
+          emit({ type: 'remove', targetId: 'turn-event-1.input' });
+          return ctx.next().catch((error: unknown) => {
+            emit({ type: 'append', message: note('short', 'for this step', 'step') });
+            emit({ type: 'remove', targetId: 'draft' });
+            emit({ type: 'replace', targetId: 'plan', message: note('plan-b', 'plan b') });
+            emit({ type: 'append', message: note('turn-event-1.input', 'again') });
+            emit({ type: 'append', message: note('kept', 'kept') });
+            emit({ type: 'replace', targetId: 'kept', message: note('kept', 'kept, changed') });
+            throw error;
           });
         }),
       ],
@@ -167,14 +154,12 @@ describe('a retried step', () => {
   test('M-01 leaves the base unchanged', async () => {
     const agent = await scriptedAgent({
       extensions: [
-        extension('sweeper', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            const result = await ctx.next();
-            if (ctx.turn.inputEvent.input !== 'two' || ctx.stepIndex > 0) return result;
-            ctx.emitMessageEvent({ type: 'remove', targetId: 'turn-event-1.input' });
-            ctx.emitMessageEvent({ type: 'truncate' });
-            throw again();
-          });
+        oneLayer('sweeper', 'step', async (ctx) => {
+          const result = await ctx.next();
+          if (ctx.turn.inputEvent.input !== 'two' || ctx.stepIndex > 0) return result;
+          ctx.emitMessageEvent({ type: 'remove', targetId: 'turn-event-1.input' });
+          ctx.emitMessageEvent({ type: 'truncate' });
+          throw again();
         }),
       ],
     });
@@ -192,13 +177,11 @@ describe('a retried step', () => {
       tools: [tool],
       script: countScript,
       extensions: [
-        extension('unlucky', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`));
-            const result = await ctx.next();
-            if (ctx.stepIndex === 0) throw again();
-            return result;
-          });
+        oneLayer('unlucky', 'step', async (ctx) => {
+          ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`));
+          const result = await ctx.next();
+          if (ctx.stepIndex === 0) throw again();
+          return result;
         }),
       ],
     });
@@ -220,13 +203,11 @@ describe('a retried step', () => {
     const agent = await scriptedAgent({
       tools: [tool],
       extensions: [
-        extension('caller', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => {
-            if (ctx.stepIndex > 0) return ctx.next();
-            await ctx.tools.call('counter__add');
-            ctx.emitMessageEvent(says('counted'));
-            throw again();
-          });
+        oneLayer('caller', 'step', async (ctx) => {
+          if (ctx.stepIndex > 0) return ctx.next();
+          await ctx.tools.call('counter__add');
+          ctx.emitMessageEvent(says('counted'));
+          throw again();
         }),
       ],
     });
@@ -240,12 +221,9 @@ describe('a retried step', () => {
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
       extensions: [
-        extension('counting', ({ pipeline }) => {
-          pipeline.register('step', (ctx) => {
-            seen.push({ ...ctx.metadata });
-            ctx.metadata.tries = Number(ctx.metadata.tries ?? 0) + 1;
-            return ctx.next();
-          });
+        beforeNext('counting', 'step', (ctx) => {
+          seen.push({ ...ctx.metadata });
+          ctx.metadata.tries = Number(ctx.metadata.tries ?? 0) + 1;
         }),
       ],
     });
@@ -257,14 +235,7 @@ describe('a retried step', () => {
     const agent = await scriptedAgent({
       policy: { maxStepRetries: 1 },
       script: [{ fail: { message: 'overloaded', retryable: true } }],
-      extensions: [
-        extension('noter', ({ pipeline }) => {
-          pipeline.register('step', (ctx) => {
-            ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`));
-            return ctx.next();
-          });
-        }),
-      ],
+      extensions: [beforeNext('noter', 'step', (ctx) => ctx.emitMessageEvent(says(`note ${ctx.stepIndex}`)))],
     });
     const { result } = await agent.say('hello');
     expect(result).toMatchObject({ finishReason: 'error', error: { message: 'overloaded' } });

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
 import { extension, manualClock, type ScriptedAgent, scriptedAgent } from '../../testing/index.ts';
+import { beforeNext, layerOf, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const busy = () => Object.assign(new Error('busy'), { retryable: true });
@@ -17,16 +18,14 @@ const told = (agent: ScriptedAgent, event: string) =>
  */
 function flaky(times: number, before: boolean, seen: unknown[] = []): ExtensionRegister {
   let left = times;
-  return ({ pipeline }) => {
-    pipeline.register('step', async (ctx) => {
-      seen.push({ stepIndex: ctx.stepIndex, ...structuredClone(ctx.metadata) });
-      ctx.metadata.tries = ctx.stepIndex + 1;
-      if (before && left-- > 0) throw busy();
-      const result = await ctx.next();
-      if (!before && left-- > 0) throw busy();
-      return result;
-    });
-  };
+  return layerOf('step', async (ctx) => {
+    seen.push({ stepIndex: ctx.stepIndex, ...structuredClone(ctx.metadata) });
+    ctx.metadata.tries = ctx.stepIndex + 1;
+    if (before && left-- > 0) throw busy();
+    const result = await ctx.next();
+    if (!before && left-- > 0) throw busy();
+    return result;
+  });
 }
 
 describe('a retryable error in a step', () => {
@@ -45,14 +44,12 @@ describe('a retryable error in a step', () => {
 
   test('P-13 is retried when the model failed, after the layers saw the failure', async () => {
     const caught: unknown[] = [];
-    const seeing = extension('seeing', ({ pipeline }) => {
-      pipeline.register('step', (ctx) =>
-        ctx.next().catch((error: unknown) => {
-          caught.push(error);
-          throw error;
-        }),
-      );
-    });
+    const seeing = oneLayer('seeing', 'step', (ctx) =>
+      ctx.next().catch((error: unknown) => {
+        caught.push(error);
+        throw error;
+      }),
+    );
     const script = [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'here' }];
     const agent = await scriptedAgent({ script, extensions: [seeing] });
     expect((await agent.say('hi')).text).toBe('here');
@@ -65,9 +62,7 @@ describe('a retryable error in a step', () => {
   });
 
   test('P-13 may be replaced by a layer: the new error is retried only if it is retryable', async () => {
-    const deciding = extension('deciding', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => ctx.next().catch(() => Promise.reject(new Error('enough'))));
-    });
+    const deciding = oneLayer('deciding', 'step', (ctx) => ctx.next().catch(() => Promise.reject(new Error('enough'))));
     const script = [{ fail: { message: 'overloaded', retryable: true } }];
     const agent = await scriptedAgent({ script, extensions: [deciding] });
     expect((await agent.say('hi')).result.error).toMatchObject({ message: 'enough', extension: 'deciding' });
@@ -75,17 +70,15 @@ describe('a retryable error in a step', () => {
   });
 
   test('P-13 may be turned into a result by a layer, and then nothing is retried', async () => {
-    const calming = extension('calming', ({ pipeline }) => {
-      pipeline.register('step', (ctx) =>
-        ctx.next().catch(() => ({
-          status: 'completed',
-          hasToolCalls: false,
-          toolCalls: [],
-          toolResults: [],
-          metadata: {},
-        })),
-      );
-    });
+    const calming = oneLayer('calming', 'step', (ctx) =>
+      ctx.next().catch(() => ({
+        status: 'completed',
+        hasToolCalls: false,
+        toolCalls: [],
+        toolResults: [],
+        metadata: {},
+      })),
+    );
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true } }],
       extensions: [calming],
@@ -117,11 +110,8 @@ describe('a retryable error in a step', () => {
       handlers: { say: () => 'said' },
     };
     let failures = 0;
-    const everySecond = extension('every-second', ({ pipeline }) => {
-      pipeline.register('model', async (ctx) => {
-        if (failures++ % 2 === 0) throw busy();
-        return ctx.next();
-      });
+    const everySecond = beforeNext('every-second', 'model', () => {
+      if (failures++ % 2 === 0) throw busy();
     });
     const agent = await scriptedAgent({
       script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
@@ -173,12 +163,10 @@ describe('the wait before a retry', () => {
 });
 
 describe('a failed step', () => {
-  const noting: ExtensionRegister = ({ pipeline }) => {
-    pipeline.register('step', (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`step ${ctx.stepIndex}`) });
-      return ctx.next();
-    });
-  };
+  const noting: ExtensionRegister = layerOf('step', (ctx) => {
+    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`step ${ctx.stepIndex}`) });
+    return ctx.next();
+  });
 
   test('M-03 leaves nothing: its events are dropped, and the retry starts from the same messages', async () => {
     const agent = await scriptedAgent({
@@ -218,13 +206,11 @@ describe('a failed step', () => {
 describe('a step layer decides about a failed model call', () => {
   /** Creates an extension that catches the model's error and throws it again with these fields. */
   const judging = (judge: { retryable: boolean; retryAfterMs?: number }) =>
-    extension('judge', ({ pipeline }) => {
-      pipeline.register('step', (ctx) =>
-        ctx.next().catch((error: unknown) => {
-          throw Object.assign(new Error('judged', { cause: error }), judge);
-        }),
-      );
-    });
+    oneLayer('judge', 'step', (ctx) =>
+      ctx.next().catch((error: unknown) => {
+        throw Object.assign(new Error('judged', { cause: error }), judge);
+      }),
+    );
 
   test('L-06 a retryable one is not retried', async () => {
     const script = [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'here' }];

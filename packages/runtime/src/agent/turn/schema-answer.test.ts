@@ -14,6 +14,7 @@ import {
 } from '@goondan/types';
 import { appendRest } from '../../testing/append-rest.ts';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
@@ -181,12 +182,7 @@ describe('a model without a schema mode', () => {
   test('Y-01 other calls of the same reply run first', async () => {
     const ran: string[] = [];
     const seen: string[] = [];
-    const watch = extension('watch', ({ pipeline }) => {
-      pipeline.register('toolCall', (ctx) => {
-        seen.push(ctx.toolName);
-        return ctx.next();
-      });
-    });
+    const watch = beforeNext('watch', 'toolCall', (ctx) => seen.push(ctx.toolName));
     const other: AssistantPart = { type: 'tool-call', toolCallId: 'c2', toolName: 'weather__get', input: {} };
     const { result, stepCount } = await say({
       ...byTool(reply(finish(right), other)),
@@ -223,11 +219,8 @@ describe('a model without a schema mode', () => {
 
   test('Y-01 the refusal of a layer is a result, the loop goes on, and no retry is used up', async () => {
     let refusals = 3;
-    const guard = extension('guard', ({ pipeline }) => {
-      pipeline.register('toolCall', (ctx) => {
-        if (refusals-- > 0) throw new Error('Look again.');
-        return ctx.next();
-      });
+    const guard = beforeNext('guard', 'toolCall', () => {
+      if (refusals-- > 0) throw new Error('Look again.');
     });
     const { agent, result, stepCount } = await say({
       ...byTool(reply(finish(right))),
@@ -289,20 +282,15 @@ describe('a model without a schema mode', () => {
     expect(await scriptedAgent({ tools: [taken] }).catch((error: unknown) => error)).toMatchObject({
       code: 'E_TOOL_NAME',
     });
-    const adds = extension('adds', ({ pipeline }) => {
-      pipeline.register('step', (ctx) => {
-        ctx.toolCatalog.push({ name: 'output__finish', description: 'Mine.' });
-        return ctx.next();
-      });
-    });
+    const adds = beforeNext('adds', 'step', (ctx) =>
+      ctx.toolCatalog.push({ name: 'output__finish', description: 'Mine.' }),
+    );
     const { result } = await say({ ...byTool(reply(finish(right))), extensions: [adds] });
     expect(result.error?.code).toBe('E_TOOL_NAME');
   });
 
   test('Y-01 an output that a layer returns has no effect, also if none is demanded', async () => {
-    const adds = extension('adds', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), output: 'mine' }));
-    });
+    const adds = oneLayer('adds', 'turn', async (ctx) => ({ ...(await ctx.next()), output: 'mine' }));
     const demanded = await say({ ...byTool(reply(finish(right))), extensions: [adds] });
     const free = await say({ model: modelOf(false, reply(text('So.'))), extensions: [adds] });
     expect([demanded.result.output, free.result.output]).toEqual([right, undefined]);
@@ -310,11 +298,8 @@ describe('a model without a schema mode', () => {
 
   test('Y-01 only the model gives the answer, and only if one is demanded', async () => {
     const results: unknown[] = [];
-    const layer = extension('layer', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        results.push((await ctx.tools.call('output__finish', right)).error?.code);
-        return ctx.next();
-      });
+    const layer = beforeNext('layer', 'step', async (ctx) => {
+      results.push((await ctx.tools.call('output__finish', right)).error?.code);
     });
     const { result } = await say({ ...byTool(reply(finish(right))), extensions: [layer] });
     expect([result.output, results]).toEqual([right, ['E_TOOL_UNKNOWN']]);
@@ -366,11 +351,8 @@ describe('layers', () => {
   );
 
   test('Y-01 a layer that changes the arguments of output__finish changes the answer', async () => {
-    const adds = extension('adds', ({ pipeline }) => {
-      pipeline.register('toolCall', (ctx) => {
-        ctx.args = { ...ctx.args, tempC: 5 };
-        return ctx.next();
-      });
+    const adds = beforeNext('adds', 'toolCall', (ctx) => {
+      ctx.args = { ...ctx.args, tempC: 5 };
     });
     const { result } = await say({ ...byTool(reply(finish(wrong))), extensions: [adds] });
     expect(result.output).toEqual({ city: 'Seoul', tempC: 5 });

@@ -4,7 +4,8 @@ import type { AgentEvent, Budget, JsonSchema, JsonValue, ModelReply, OutputDeman
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import { appendRest } from '../../testing/append-rest.ts';
-import { extension, scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
+import { scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import type { ConversationStore, TurnInput } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
@@ -69,16 +70,15 @@ test('Y-08 Y-01 a resumed turn counts the wrong answers since the last one that 
 
 test('Y-08 Y-04 a turn whose budget is used up after it took an input keeps the input, and ends it with its error', async () => {
   const budget: Budget = { name: 'calls', measure: 'calls', limit: 2, scope: 'swarm' };
-  const guard = extension('guard', ({ pipeline }) =>
-    pipeline.register(
-      'model',
-      async (ctx) => {
-        const { ok } = await ctx.budgets.reserve();
-        if (!ok) throw new Error('The budget is used up.');
-        return ctx.next();
-      },
-      { budgets: [budget] },
-    ),
+  const guard = oneLayer(
+    'guard',
+    'model',
+    async (ctx) => {
+      const { ok } = await ctx.budgets.reserve();
+      if (!ok) throw new Error('The budget is used up.');
+      return ctx.next();
+    },
+    { budgets: [budget] },
   );
   const waiting = new WaitingInputs();
   const before = (call: number) => void (call === 0 && waiting.add(input('n', 2)));
@@ -117,13 +117,11 @@ async function sayWhileChanged(changed: Partial<TurnPolicy>) {
     void change.swap();
     waiting.add(input('n', 2));
   };
-  const slow = extension('slow', ({ pipeline }) =>
-    pipeline.register('turn', async (ctx) => {
-      const ended = await ctx.next();
-      await Bun.sleep(10);
-      return ended;
-    }),
-  );
+  const slow = oneLayer('slow', 'turn', async (ctx) => {
+    const ended = await ctx.next();
+    await Bun.sleep(10);
+    return ended;
+  });
   const agent: ScriptedAgent = await scriptedAgent({
     extensions: [slow],
     model: { generate: (request) => before().then(() => model([right]).generate(request)) },

@@ -7,7 +7,8 @@ import {
   type ModelReply,
   textOf,
 } from '@goondan/types';
-import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { ConversationStore, TurnInput, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -147,13 +148,11 @@ describe('an input for a running turn', () => {
 
   test('Y-08 is not taken between the attempts of a step, whose tool calls may have no results', async () => {
     const waiting = new WaitingInputs();
-    const failing = extension('failing', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        const result = await ctx.next();
-        if (ctx.stepIndex > 0) return result;
-        waiting.add(input('n', 2));
-        throw Object.assign(new Error('once more'), { retryable: true });
-      });
+    const failing = oneLayer('failing', 'step', async (ctx) => {
+      const result = await ctx.next();
+      if (ctx.stepIndex > 0) return result;
+      waiting.add(input('n', 2));
+      throw Object.assign(new Error('once more'), { retryable: true });
     });
     const agent = await start({ steps: 1, extensions: [failing] });
     await agent.say('go', { waiting, seq: 1 });
@@ -186,11 +185,8 @@ describe('an input for a running turn', () => {
   });
 
   test('Y-08 is kept by a `truncate` of a layer, like the input of the turn', async () => {
-    const shorten = extension('shorten', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'truncate' });
-        return ctx.next();
-      });
+    const shorten = beforeNext('shorten', 'step', (ctx) => {
+      if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'truncate' });
     });
     const waiting = new WaitingInputs();
     const agent = await start({ steps: 1, work: () => waiting.add(input('n', 2)), extensions: [shorten] });

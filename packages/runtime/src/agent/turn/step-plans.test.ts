@@ -1,7 +1,8 @@
 // Tests that the records, the log and the trace of a turn name the plan of each step.
 import { describe, expect, test } from 'bun:test';
 import { recordRuns } from '../../testing/record-runs.ts';
-import { extension, scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
+import { scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import { assembleTurn } from '../../trace/assemble-turn.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
@@ -141,7 +142,7 @@ describe('a resumed turn', () => {
       started.resolve();
       return runs++ === 0 ? new Promise(() => undefined) : 'ok';
     });
-    const layer = extension('layer', ({ pipeline }) => pipeline.register('turn', (ctx) => ctx.next()));
+    const layer = oneLayer('layer', 'turn', (ctx) => ctx.next());
     const model = { provider: 'scripted', model: 'm', options: { script } };
     const plan = (systemPrompt: string) => ({
       agentName: 'tested',

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, type ExtensionRegister, type ModelDelta, type TurnDelta } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { layerOf, oneLayer } from '../../testing/one-layer.ts';
 import type { Model } from '../model/model-port.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -69,8 +70,8 @@ describe('streaming', () => {
   });
 
   test('with a buffering step layer nothing is heard before its chain is done, then the message it left', async () => {
-    const { timeline, agent } = await listen((seen) => ({ pipeline }) => {
-      pipeline.register(
+    const { timeline, agent } = await listen((seen) =>
+      layerOf(
         'step',
         async (ctx) => {
           const result = await ctx.next();
@@ -82,8 +83,8 @@ describe('streaming', () => {
           return result;
         },
         { buffers: true },
-      );
-    });
+      ),
+    );
     expect(timeline).toEqual(['written the ', 'written secret', 'redacted', 'heard the ***']);
     expect(JSON.stringify(await agent.messages())).not.toContain('secret');
   });
@@ -122,12 +123,12 @@ describe('streaming', () => {
   );
 
   test('a layer’s own model call is never heard', async () => {
-    const { timeline } = await listen(() => ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
+    const { timeline } = await listen(() =>
+      layerOf('turn', async (ctx) => {
         await ctx.model.generate({ messages: [] });
         return ctx.next();
-      });
-    });
+      }),
+    );
     expect(timeline.filter((what) => what.startsWith('heard'))).toEqual(['heard the ', 'heard secret']);
     expect(timeline.filter((what) => what.startsWith('written'))).toHaveLength(4);
   });
@@ -147,7 +148,7 @@ describe('streaming and retries', () => {
   }
   const buffering = (kind: 'turn' | 'step' | 'model') =>
     // The cast is needed because one function serves all kinds, but each overload of `register` takes one kind.
-    extension('buffering', ({ pipeline }) => pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true }));
+    oneLayer('buffering', kind as 'turn', (ctx) => ctx.next(), { buffers: true });
 
   test('the streamed text of a failed step is discarded, by step', async () => {
     const agent = await scriptedAgent({ model: breakingModel() });
@@ -197,10 +198,8 @@ describe('streaming and secrets', () => {
   const heard = ({ deltas }: { readonly deltas: readonly TurnDelta[] }) => deltas.map(textOfDelta);
 
   test('the held-back text is sent when the step fails, also when the turn does not', async () => {
-    const saving = extension('saving', ({ pipeline }) =>
-      pipeline.register('turn', (ctx) =>
-        ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
-      ),
+    const saving = oneLayer('saving', 'turn', (ctx) =>
+      ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
     );
     const failing = model(() => Promise.reject(new Error('broken')));
     const agent = await scriptedAgent({ secrets, model: failing, extensions: [saving] });
@@ -223,13 +222,11 @@ describe('streaming and secrets', () => {
 
   test('the held-back text is sent when a layer keeps the step from ending', async () => {
     const cancel = new AbortController();
-    const hanging = extension('hanging', ({ pipeline }) =>
-      pipeline.register('model', async (ctx) => {
-        await ctx.next().catch(() => undefined);
-        cancel.abort();
-        return new Promise(() => undefined);
-      }),
-    );
+    const hanging = oneLayer('hanging', 'model', async (ctx) => {
+      await ctx.next().catch(() => undefined);
+      cancel.abort();
+      return new Promise(() => undefined);
+    });
     const failing = model(() => Promise.reject(new Error('broken')));
     const agent = await scriptedAgent({ secrets, model: failing, extensions: [hanging] });
     expect(heard(await agent.say('hi', { signal: cancel.signal }))).toEqual(['it is ', 'canar']);

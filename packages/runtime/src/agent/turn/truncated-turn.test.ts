@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type AssistantPart, type ModelReply, textOf, TRUNCATED } from '@goondan/types';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -48,13 +49,7 @@ function counter() {
 describe('a turn whose last reply was truncated', () => {
   test('Y-09 is truncated: its result, its step, its message, the log and the event say so', async () => {
     const seen: unknown[] = [];
-    const watcher = extension('watcher', ({ pipeline }) => {
-      pipeline.register('step', async (ctx) => {
-        const result = await ctx.next();
-        seen.push(result.metadata);
-        return result;
-      });
-    });
+    const watcher = afterNext('watcher', 'step', (result) => seen.push(result.metadata));
     const agent = await scriptedAgent({ model: modelOf(cut(text('Once upon'))), extensions: [watcher] });
     const { result } = await agent.say('Tell me a story');
     expect(result).toMatchObject({ finishReason: 'text_response', truncated: true });
@@ -89,9 +84,7 @@ describe('a turn whose last reply was truncated', () => {
 
   test('Y-09 stays truncated when a layer returns other metadata, unless it sets another finishReason', async () => {
     const resultWith = async (metadata: Record<string, string>) => {
-      const marks = extension('marks', ({ pipeline }) => {
-        pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata }));
-      });
+      const marks = oneLayer('marks', 'step', async (ctx) => ({ ...(await ctx.next()), metadata }));
       return (await (await scriptedAgent({ model: modelOf(cut(text('Once'))), extensions: [marks] })).say('go')).result;
     };
     expect(await resultWith({ marked: 'yes' })).toMatchObject({ truncated: true });
@@ -100,9 +93,10 @@ describe('a turn whose last reply was truncated', () => {
 
   test('may be marked by a layer, but only with a boolean', async () => {
     const resultWith = async (truncated: unknown) => {
-      const layer = extension('layer', ({ pipeline }) => {
-        pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), truncated: truncated as boolean }));
-      });
+      const layer = oneLayer('layer', 'turn', async (ctx) => ({
+        ...(await ctx.next()),
+        truncated: truncated as boolean,
+      }));
       return (await (await scriptedAgent({ extensions: [layer] })).say('go')).result;
     };
     expect(await resultWith(true)).toMatchObject({ truncated: true });
@@ -114,11 +108,8 @@ describe('a tool call in a truncated reply', () => {
   test('does not run when it is the last part: the model gets an error result, no layer runs, and the turn continues', async () => {
     const { ran, tool } = counter();
     const asked: string[] = [];
-    const guard = extension('guard', ({ pipeline }) => {
-      pipeline.register('toolCall', async (ctx) => {
-        asked.push(ctx.toolName);
-        return ctx.next();
-      });
+    const guard = beforeNext('guard', 'toolCall', (ctx) => {
+      asked.push(ctx.toolName);
     });
     const replies = [cut(call('c1', 'files__list'), call('c2', 'files__clear')), whole(text('Done.'))] as const;
     const agent = await scriptedAgent({ model: modelOf(...replies), tools: [tool], extensions: [guard] });

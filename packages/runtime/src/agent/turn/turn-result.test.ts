@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage } from '@goondan/types';
-import { extension, scriptedAgent } from '../../testing/index.ts';
+import { scriptedAgent } from '../../testing/index.ts';
+import { oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -48,11 +49,7 @@ describe('the result of a turn', () => {
   test('C-06 may have a response that a layer put there', async () => {
     const own = createAssistantMessage('Something nicer.');
     const agent = await scriptedAgent({
-      extensions: [
-        extension('polite', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), responseMessage: own }));
-        }),
-      ],
+      extensions: [oneLayer('polite', 'turn', async (ctx) => ({ ...(await ctx.next()), responseMessage: own }))],
     });
     expect((await agent.say('hello')).text).toBe('Something nicer.');
   });
@@ -61,18 +58,16 @@ describe('the result of a turn', () => {
     const agent = await scriptedAgent({
       secrets: ['sk-live-12345'],
       extensions: [
-        extension('ender', ({ pipeline }) => {
-          pipeline.register('turn', async (ctx) => ({
-            ...(await ctx.next()),
-            finishReason: 'error',
-            error: {
-              message: 'sk-live-12345 is wrong',
-              code: 'E_KEY',
-              suggestion: 'Drop sk-live-12345.',
-              extension: 'me',
-            },
-          }));
-        }),
+        oneLayer('ender', 'turn', async (ctx) => ({
+          ...(await ctx.next()),
+          finishReason: 'error',
+          error: {
+            message: 'sk-live-12345 is wrong',
+            code: 'E_KEY',
+            suggestion: 'Drop sk-live-12345.',
+            extension: 'me',
+          },
+        })),
       ],
     });
     expect((await agent.say('hello')).result.error).toEqual({
@@ -124,9 +119,7 @@ describe('the turn loop', () => {
   test('C-09 follows the layers’ result: a layer that reports tool calls gets another step', async () => {
     const agent = await scriptedAgent({
       extensions: [
-        extension('again', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), hasToolCalls: ctx.stepIndex < 2 }));
-        }),
+        oneLayer('again', 'step', async (ctx) => ({ ...(await ctx.next()), hasToolCalls: ctx.stepIndex < 2 })),
       ],
     });
     expect(await agent.say('hello')).toMatchObject({ stepCount: 3, result: { finishReason: 'text_response' } });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ModelReply, TokenUsage } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import { until } from '../../../../../test/until.ts';
@@ -77,12 +78,7 @@ describe('the usage of a turn', () => {
   });
 
   test('Y-03 has no called part when no agent was called, and none for a send', async () => {
-    const sending = extension('sending', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        await ctx.agents.send({ target: 'b', input: 'go' });
-        return ctx.next();
-      });
-    });
+    const sending = beforeNext('sending', 'turn', (ctx) => ctx.agents.send({ target: 'b', input: 'go' }));
     const { a } = await startAgents({
       a: { usage: used(10), options: { extensions: [sending] } },
       b: { usage: used(1_000) },
@@ -93,12 +89,9 @@ describe('the usage of a turn', () => {
   });
 
   test('Y-03 counts requests and model calls of layers, steps that were tried again, and no reply of a layer', async () => {
-    const asking = extension('asking', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        await ctx.agents.request({ target: 'b' });
-        await ctx.model.generate({ messages: [] });
-        return ctx.next();
-      });
+    const asking = beforeNext('asking', 'turn', async (ctx) => {
+      await ctx.agents.request({ target: 'b' });
+      await ctx.model.generate({ messages: [] });
     });
     const replying = extension('replying', ({ pipeline }) => {
       // A layer that answers in place of the model, or that changes the counts of a reply, pays for nothing.
@@ -120,11 +113,9 @@ describe('the usage of a turn', () => {
   });
 
   test('Y-03 counts a called agent that failed, and maxTokensPerTurn counts it, too', async () => {
-    const broken = extension('broken', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        await ctx.next();
-        throw new Error('no');
-      });
+    const broken = oneLayer('broken', 'turn', async (ctx) => {
+      await ctx.next();
+      throw new Error('no');
     });
     const { a } = await startAgents({
       a: { targets: ['b', 'b', 'b'], usage: used(10), options: { policy: { maxTokensPerTurn: 500 } } },
@@ -142,13 +133,9 @@ describe('the usage of a turn', () => {
   });
 
   test('Y-03 counts a called agent whose caller was cancelled', async () => {
-    const waiting = extension('waiting', ({ pipeline }) => {
-      pipeline.register('turn', async (ctx) => {
-        const result = await ctx.next();
-        cancel.abort();
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return result;
-      });
+    const waiting = afterNext('waiting', 'turn', async () => {
+      cancel.abort();
+      await new Promise((resolve) => setTimeout(resolve, 20));
     });
     const cancel = new AbortController();
     const { a } = await startAgents({
