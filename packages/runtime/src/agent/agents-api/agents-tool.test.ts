@@ -18,10 +18,9 @@ import {
 } from '../../testing/index.ts';
 import { afterNext, beforeNext } from '../../testing/one-layer.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
-import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import type { Engine } from '../seams/engine.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { interruptedStore, recordingStore, recordsUpTo } from '../../testing/turn-records.ts';
 
 const answer = (text: string): TurnResult => ({
   turnId: 'turn-x',
@@ -369,34 +368,20 @@ describe('agents__catalog and agents__list', () => {
 });
 
 describe('a call that was interrupted by a crash', () => {
-  const address = { agentName: 'coder', instanceKey: 'room-1' };
-
   /**
    * Runs a turn with this call and returns its records, up to the first record that matches, as if the process died
    * there.
    */
   async function recordUpTo(calling: Call, fits: (record: TurnRecord) => boolean): Promise<TurnRecord[]> {
-    const inner = memoryStore();
-    const records: TurnRecord[] = [];
-    const store = appendRest({
-      ...inner,
-      append: async (...given) => {
-        records.push(...given[3]);
-        return inner.append(...given);
-      },
-    });
+    const { store, records } = recordingStore();
     const { say } = await startCaller([calling], { engine: engineWithEcho(), store });
     await say();
-    const place = records.findIndex(fits);
-    expect(place).toBeGreaterThan(-1);
-    return records.slice(0, place + 1);
+    return recordsUpTo(records, fits);
   }
 
   /** Resumes the turn in a new process. */
   async function resume(calling: Call, records: readonly TurnRecord[]) {
-    const store = memoryStore();
-    const { epoch } = await store.open(address, 'turn-e1');
-    await store.append(address, epoch, 0, records);
+    const store = await interruptedStore(records, 'turn-e1', { agentName: 'coder', instanceKey: 'room-1' });
     const engine = engineWithEcho();
     const { results, say } = await startCaller([calling], { engine, store });
     await say();

@@ -4,8 +4,7 @@ import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testi
 import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnRecord } from './conversation-store.ts';
-import { memoryStore } from './memory-store.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { recordingStore } from '../../testing/turn-records.ts';
 
 const fading = (scope: MessageLifetime, text: string): MessageEvent => ({
   type: 'append',
@@ -25,18 +24,11 @@ const twoSteps = [
 
 /** Starts an agent with a tool, and collects every record that it writes. */
 async function agentWith(options: ScriptedAgentOptions) {
-  const store = memoryStore();
-  const records: TurnRecord[] = [];
+  const { store, records } = recordingStore();
   const agent = await scriptedAgent({
     tools: [clock],
     script: twoSteps,
-    store: appendRest({
-      ...store,
-      append: (...given) => {
-        records.push(...given[3]);
-        return store.append(...given);
-      },
-    }),
+    store,
     ...options,
   });
   /** Returns the notes that each model call saw. */

@@ -1,5 +1,6 @@
-import { type AgentEvent, createUserMessage, type MessageEvent } from '@goondan/types';
+import { createUserMessage, type MessageEvent } from '@goondan/types';
 import { expect, test } from 'bun:test';
+import { steeringInput } from '../../testing/input-event.ts';
 import type { StepRecord, TurnRecord } from './conversation-store.ts';
 import { fromResumePoint, toResumePoint } from './resume-point.ts';
 import { readTurnLog } from './turn-log.ts';
@@ -74,12 +75,8 @@ test('a turn that was interrupted before its steps starts with the first one and
 });
 
 test('Y-08 a resume point keeps the step after an input that the turn has taken', () => {
-  const event: AgentEvent = {
-    ...{ id: 'n', type: 'user.message', input: 'more', instanceKey: 'default' },
-    ...{ source: { kind: 'cli', name: 'alice' }, traceId: 't', createdAt: new Date(0) },
-  };
   const log = readTurnLog([
-    { type: 'message', event: input, author: { kind: 'input' }, took: { seq: 2, event, beforeStep: 1 } },
+    { type: 'message', event: input, author: { kind: 'input' }, took: { ...steeringInput('n', 2), beforeStep: 1 } },
   ]);
   const taken = [{ messageId: 'i', eventId: 'n', beforeStep: 1 }];
   expect(toResumePoint(log).taken).toEqual(taken);

@@ -1,22 +1,14 @@
 import { expect, test } from 'bun:test';
-import { type AgentEvent, createSystemMessage, type ExtensionRegister } from '@goondan/types';
+import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 import { extension } from '../../testing/index.ts';
 import { layerOf } from '../../testing/one-layer.ts';
+import { steeringInput } from '../../testing/input-event.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
 import { replayTurn } from './replay-turn.ts';
 
-const steered: AgentEvent = {
-  id: 'n',
-  type: 'test',
-  input: 'shorter',
-  instanceKey: 'default',
-  delivery: 'now',
-  source: { kind: 'cli', name: 'alice' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-};
+const input = steeringInput('n', 2);
 
 /** A layer that tells the model how many messages there are. */
 const counting: ExtensionRegister = layerOf('step', (ctx) => {
@@ -43,11 +35,11 @@ function planOf(look: () => void): AgentPlan {
 
 test('Y-08 a replay gives a recorded input to the same step, and diverges without it', async () => {
   const waiting = new WaitingInputs();
-  const plan = planOf(() => waiting.add({ seq: 2, event: steered }));
+  const plan = planOf(() => waiting.add(input));
   const { start, result } = await recordInMemory(plan, ['weather'], {}, { waiting });
   expect(waiting.taken).toEqual(['n']);
-  expect(result.responseMessage?.data.content).toEqual([{ type: 'text', text: 'You said: shorter' }]);
-  const event = { ...steered, createdAt: steered.createdAt.toISOString() };
+  expect(result.responseMessage?.data.content).toEqual([{ type: 'text', text: 'You said: text of n' }]);
+  const event = { ...input.event, createdAt: input.event.createdAt.toISOString() };
   const now = planOf(() => undefined);
   const whole = await replayTurn(now, { ...start, taken: [{ seq: 2, event, beforeStep: 1 }] });
   expect([whole.first, whole.steps, whole.layers]).toEqual([undefined, 2, 2]);

@@ -4,8 +4,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { extension, fakeApprover, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { EventAuthor } from '../conversation/conversation-store.ts';
-import { memoryStore } from '../conversation/memory-store.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { recordingStore } from '../../testing/turn-records.ts';
 
 const dice: ToolDeclaration = {
   name: 'dice',
@@ -15,19 +14,11 @@ const dice: ToolDeclaration = {
 
 /** Returns the authors of the changes in the log of one turn. */
 async function authorsOf(event: Partial<AgentEvent>, options: ScriptedAgentOptions = {}): Promise<EventAuthor[]> {
-  const authors: EventAuthor[] = [];
-  const store = memoryStore();
-  const watched = appendRest({
-    ...store,
-    append: (...all) => {
-      authors.push(...all[3].flatMap((record) => (record.type === 'message' ? [record.author] : [])));
-      return store.append(...all);
-    },
-  });
-  const tested = await scriptedAgent({ ...options, store: watched });
+  const { store, records } = recordingStore();
+  const tested = await scriptedAgent({ ...options, store });
   await tested.say('hi', { event });
   await tested.close();
-  return authors;
+  return records.flatMap((record) => (record.type === 'message' ? [record.author] : []));
 }
 
 test.each([

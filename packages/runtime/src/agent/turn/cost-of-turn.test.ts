@@ -1,6 +1,6 @@
 /** The third invariant of ARCHITECTURE.md: the cost of a turn follows its change, not the length of the history. */
 import { describe, expect, test } from 'bun:test';
-import { type AgentEvent, createUserMessage, type Message, type ModelReply } from '@goondan/types';
+import { createUserMessage, type Message, type ModelReply } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type CountedWork, countWork, watched } from '../../testing/count-work.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
@@ -10,7 +10,8 @@ import type { Model } from '../model/model-port.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnOptions } from './run-turn.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { inputEvent } from '../../testing/input-event.ts';
+import { recordingStore } from '../../testing/turn-records.ts';
 
 const STEPS = 5;
 
@@ -38,7 +39,7 @@ describe('a turn in which nobody asks for a signal', () => {
       return systemClock.after(ms, action);
     };
     const agent = await agentOn(memoryStore(), { ...systemClock, after });
-    await agent.handle(eventWith('first'));
+    await agent.handle(inputEvent('first'));
     timers = 0;
     globalThis.AbortController = class extends original {
       constructor() {
@@ -47,7 +48,7 @@ describe('a turn in which nobody asks for a signal', () => {
       }
     };
     try {
-      await agent.handle(eventWith('second'));
+      await agent.handle(inputEvent('second'));
     } finally {
       globalThis.AbortController = original;
     }
@@ -58,15 +59,10 @@ describe('a turn in which nobody asks for a signal', () => {
 
 describe('the result of a tool', () => {
   test('is written to the log three times: as an effect, as a message, and with its step', async () => {
-    const store = memoryStore();
-    const written: string[] = [];
-    const append: ConversationStore['append'] = (address, epoch, at, records) => {
-      written.push(...records.map((record) => JSON.stringify(record)));
-      return store.append(address, epoch, at, records);
-    };
-    const agent = await agentOn(appendRest({ ...store, append }), systemClock);
-    await agent.handle(eventWith('first'));
-    const count = written.reduce((sum, record) => sum + record.split('"hour":7').length - 1, 0);
+    const { store, records } = recordingStore();
+    const agent = await agentOn(store, systemClock);
+    await agent.handle(inputEvent('first'));
+    const count = JSON.stringify(records).split('"hour":7').length - 1;
     expect(count).toBe(3 * (STEPS - 1));
   });
 });
@@ -74,8 +70,8 @@ describe('the result of a tool', () => {
 /** Returns the work of the third turn. The first one has read the whole history. */
 async function workAfter(count: number, options: () => TurnOptions = () => ({})): Promise<CountedWork> {
   const agent = await agentOn(storeWith(count), systemClock);
-  for (const id of ['first', 'second']) await agent.handle(eventWith(id), options());
-  return countWork(() => agent.handle(eventWith('third'), options()));
+  for (const id of ['first', 'second']) await agent.handle(inputEvent(id), options());
+  return countWork(() => agent.handle(inputEvent('third'), options()));
 }
 
 function agentOn(store: ConversationStore, time: Clock): Promise<RunningAgent> {
@@ -119,15 +115,3 @@ const clock: ToolDeclaration = {
   exports: [{ name: 'read', description: 'The time.' }],
   handlers: { read: () => ({ hour: 7 }) },
 };
-
-function eventWith(id: string): AgentEvent {
-  return {
-    id,
-    type: 'user.message',
-    input: 'What time is it?',
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'test' },
-    traceId: 'trace',
-    createdAt: new Date(0),
-  };
-}

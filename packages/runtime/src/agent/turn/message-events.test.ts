@@ -13,10 +13,10 @@ import {
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { fold } from '../../testing/fold.ts';
-import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { recordingStore } from '../../testing/turn-records.ts';
 
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
 const textsOf = (messages: readonly Message[]) => messages.map((message) => textOf(message)).join(' | ');
@@ -220,16 +220,9 @@ describe('the commit', () => {
 
 describe('an unknown target', () => {
   test('M-08 does not fail the turn: it is in no event and no record, and a structured warning names the extension', async () => {
-    const store = memoryStore();
-    const recorded: unknown[] = [];
+    const { store, records } = recordingStore();
     const agent = await scriptedAgent({
-      store: appendRest({
-        ...store,
-        append: (...given) => {
-          recorded.push(...given[3]);
-          return store.append(...given);
-        },
-      }),
+      store,
       extensions: [
         beforeNext('sweeper', 'turn', (ctx) => {
           const before = ctx.conversationState.events;
@@ -242,7 +235,7 @@ describe('an unknown target', () => {
     const { result } = await agent.say('hello');
     expect(result.finishReason).toBe('text_response');
     expect(textsOf(await agent.messages())).toBe('hello | You said: hello');
-    expect(JSON.stringify(recorded)).not.toContain('nobody');
+    expect(JSON.stringify(records)).not.toContain('nobody');
     expect(agent.logs.filter(({ event }) => event === 'message.ignored')).toEqual([
       expect.objectContaining({ level: 'warn', extension: 'sweeper', turnId: 'turn-event-1' }),
       expect.objectContaining({ level: 'warn', extension: 'sweeper', message: expect.stringContaining('"nobody"') }),
@@ -362,17 +355,10 @@ describe('a malformed event', () => {
 describe('the author of an event', () => {
   /** Returns the authors of the events that the layer of `host` emits with this second argument. */
   async function authors(chosen: (own: ExtensionIdentity) => unknown): Promise<unknown> {
-    const store = memoryStore();
-    const records: TurnRecord[] = [];
+    const { store, records } = recordingStore();
     let author: unknown;
     const agent = await scriptedAgent({
-      store: appendRest({
-        ...store,
-        append(...given) {
-          records.push(...given[3]);
-          return store.append(...given);
-        },
-      }),
+      store,
       extensions: [
         extension('guest', (_api, _config, identity) => void (author = chosen(identity))),
         beforeNext('host', 'turn', (ctx) => ctx.emitMessageEvent(says('Note'), author as ExtensionIdentity)),

@@ -6,44 +6,18 @@ import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
-import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { interruptedStore, recordsOf, recordsUpTo } from '../../testing/turn-records.ts';
 
-const address = { agentName: 'tested', instanceKey: 'default' };
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
-
-/** Runs a turn to its end and returns the records it wrote. */
-async function recordTurn(options: ScriptedAgentOptions, input = 'go'): Promise<TurnRecord[]> {
-  const inner = memoryStore();
-  const records: TurnRecord[] = [];
-  const store = appendRest({
-    ...inner,
-    append: async (...given) => {
-      records.push(...given[3]);
-      return inner.append(...given);
-    },
-  });
-  await (await scriptedAgent({ ...options, store })).say(input);
-  return records;
-}
 
 /** Resumes the turn in a new process, from these records of an old one. */
 async function resume(options: ScriptedAgentOptions, records: readonly TurnRecord[], input = 'go') {
-  const store = memoryStore();
-  const { epoch } = await store.open(address, 'turn-event-1');
-  await store.append(address, epoch, 0, records);
+  const store = await interruptedStore(records);
   const agent = await scriptedAgent({ ...options, store });
   const turn = await agent.say(input);
   const texts = (await agent.messages()).map((message) => textOf(message)).join(' | ');
   return { agent, turn, texts };
-}
-
-/** Returns the records up to the first record that matches, including that record. */
-function upTo(records: readonly TurnRecord[], fits: (record: TurnRecord) => boolean): TurnRecord[] {
-  const place = records.findIndex(fits);
-  if (place === -1) throw new Error('no record fits');
-  return records.slice(0, place + 1);
 }
 
 function counter(declared: Pick<ToolDeclaration['exports'][number], 'idempotent' | 'effects'> = {}) {
@@ -68,7 +42,7 @@ function counter(declared: Pick<ToolDeclaration['exports'][number], 'idempotent'
 describe('a tool call that had started and not ended', () => {
   test('is not repeated: the model reads E_INTERRUPTED, and the turn continues', async () => {
     const { ran, options } = counter();
-    const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
+    const records = recordsUpTo(await recordsOf(options), ({ type }) => type === 'intent');
     ran.length = 0;
     const { agent, turn } = await resume(options, records);
     expect(ran).toEqual([]);
@@ -83,10 +57,10 @@ describe('a tool call that had started and not ended', () => {
     'is repeated under the same id when its tool is declared with %j',
     async (declared) => {
       const { ran, options } = counter(declared);
-      const all = await recordTurn(options);
+      const all = await recordsOf(options);
       const isIntent = ({ type }: TurnRecord) => type === 'intent';
       // A call whose intent never reached the disk looks like a call that was not made.
-      for (const records of [upTo(all, isIntent), upTo(all, isIntent).slice(0, -1)]) {
+      for (const records of [recordsUpTo(all, isIntent), recordsUpTo(all, isIntent).slice(0, -1)]) {
         ran.length = 0;
         const { turn } = await resume(options, records);
         expect(ran).toEqual(['call_1']);
@@ -97,7 +71,7 @@ describe('a tool call that had started and not ended', () => {
 
   test.each(['local', 'external'] as const)('is not repeated when its tool has effects: %s', async (effects) => {
     const { ran, options } = counter({ effects });
-    const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
+    const records = recordsUpTo(await recordsOf(options), ({ type }) => type === 'intent');
     ran.length = 0;
     expect((await resume(options, records)).turn.text).toBe('count  code E_INTERRUPTED');
     expect(ran).toEqual([]);
@@ -110,7 +84,7 @@ describe('a tool call that had started and not ended', () => {
       codes.push((await ctx.tools.call('counter__add')).error?.code);
     });
     const calling = { ...options, script: [{ say: 'ok' }], extensions: [caller] };
-    const records = upTo(await recordTurn(calling), ({ type }) => type === 'intent');
+    const records = recordsUpTo(await recordsOf(calling), ({ type }) => type === 'intent');
     ran.length = 0;
     await resume(calling, records);
     expect([ran, codes]).toEqual([[], [undefined, 'E_INTERRUPTED']]);
@@ -124,9 +98,9 @@ describe('a tool call that had ended', () => {
       if (ctx.stepIndex === 0) throw Object.assign(new Error('again'), { retryable: true });
     });
     const failing = { ...options, extensions: [unlucky] };
-    const all = await recordTurn(failing);
+    const all = await recordsOf(failing);
     for (const last of ['intent', 'effect'] as const) {
-      const records = upTo(all, (record) => record.type === last && record.kind === 'tool');
+      const records = recordsUpTo(all, (record) => record.type === last && record.kind === 'tool');
       ran.length = 0;
       const { texts } = await resume(failing, records);
       expect(ran).toEqual([]);
@@ -149,7 +123,7 @@ describe('a retried step', () => {
         }),
       ],
     };
-    const records = await recordTurn(options);
+    const records = await recordsOf(options);
     const dropped = records.findIndex((record) => record.type === 'step' && record.outcome === 'dropped');
     expect(dropped).toBeGreaterThan(0);
     for (let count = dropped + 1; count <= records.length; count++) {
@@ -195,7 +169,7 @@ describe('Y-06 a fallback to another model', () => {
   const whole = 'go | one: [{"type":"text","text":"spare one"}] | two: [{"type":"text","text":"spare two"}] | spare go';
 
   test('has its own record, so that no other call gets its reply, wherever the process was killed', async () => {
-    const records = await recordTurn(options);
+    const records = await recordsOf(options);
     for (let count = 1; count <= records.length; count++) {
       expect((await resume(options, records.slice(0, count))).texts).toBe(whole);
       // In the new process the first model works again.
@@ -205,8 +179,8 @@ describe('Y-06 a fallback to another model', () => {
   });
 
   test('is not made again when its reply is recorded', async () => {
-    const all = await recordTurn(options);
-    const records = upTo(all, (record) => record.type === 'effect' && record.key.endsWith('/model/0.1'));
+    const all = await recordsOf(options);
+    const records = recordsUpTo(all, (record) => record.type === 'effect' && record.key.endsWith('/model/0.1'));
     const { agent, texts } = await resume(options, records);
     expect(texts).toBe(whole);
     const asked = agent.requests.map(({ messages }) => messages.at(-1)?.content);
@@ -234,7 +208,7 @@ describe('a call to another agent', () => {
 
   test('is not made again when it was answered, and a message is not sent twice', async () => {
     const first = asking(() => 'first');
-    const records = await recordTurn(first.options);
+    const records = await recordsOf(first.options);
     expect(first.engine.calls.map(({ event }) => event.id)).toEqual([
       'turn-event-1:pre/asker/agent/0',
       'turn-event-1:pre/asker/agent/1',
@@ -242,7 +216,7 @@ describe('a call to another agent', () => {
     const second = asking(() => 'second');
     // The log ends before the record with which the layer's message would count. So the layer emits the message again,
     // but the recorded answers are not requested again.
-    const { texts } = await resume(second.options, upTo(records, isEffect('pre/asker/agent/1')));
+    const { texts } = await resume(second.options, recordsUpTo(records, isEffect('pre/asker/agent/1')));
     expect(second.engine.calls).toEqual([]);
     expect(texts).toBe('go | heard first | You said: go');
   });
@@ -251,7 +225,7 @@ describe('a call to another agent', () => {
     const first = asking(() => {
       throw new GoondanError('E_AGENT_TIMEOUT', 'too late');
     });
-    const records = upTo(await recordTurn(first.options), isEffect('pre/asker/agent/0'));
+    const records = recordsUpTo(await recordsOf(first.options), isEffect('pre/asker/agent/0'));
     const second = asking(() => 'second');
     const { texts } = await resume(second.options, records);
     expect(second.engine.calls.map(({ event }) => event.id)).toEqual(['turn-event-1:pre/asker/agent/1']);
@@ -260,7 +234,7 @@ describe('a call to another agent', () => {
 
   test('is made again with the same event id when it had started and not ended, so that it can be recognized', async () => {
     const first = asking(() => 'first');
-    const records = upTo(await recordTurn(first.options), ({ type }) => type === 'intent');
+    const records = recordsUpTo(await recordsOf(first.options), ({ type }) => type === 'intent');
     const second = asking(() => 'second');
     await resume(second.options, records);
     expect(second.engine.calls[0]?.event.id).toBe(first.engine.calls[0]?.event.id ?? '');
@@ -295,7 +269,7 @@ describe('the layers of a resumed turn', () => {
   }
 
   test('run again before next(), muted where the log already has their events; finished steps do not run', async () => {
-    const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
+    const records = recordsUpTo(await recordsOf({ extensions: [teller([])] }), ({ type }) => type === 'step');
     const seen: string[] = [];
     const { agent, texts } = await resume({ extensions: [teller(seen)] }, records);
     expect(seen).toEqual(['turn true 4', 'after {"from":"step"} "step"']);
@@ -304,7 +278,7 @@ describe('the layers of a resumed turn', () => {
   });
 
   test('are not muted when none of their events had counted yet', async () => {
-    const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'message');
+    const records = recordsUpTo(await recordsOf({ extensions: [teller([])] }), ({ type }) => type === 'message');
     const seen: string[] = [];
     const { texts } = await resume({ extensions: [teller(seen)] }, records);
     expect(seen).toEqual(['turn true 1', 'step 0 true', 'after {"from":"step"} "step"']);
@@ -329,12 +303,10 @@ describe('the layers of a resumed turn', () => {
       handlers: { add: (ctx) => void seen.push(['tool', ctx.movedFrom]) },
     };
     const options = { tools: [tool], script: counter().options.script, extensions: [looker] };
-    const records = upTo(await recordTurn(options), ({ type }) => type === 'message');
+    const records = recordsUpTo(await recordsOf(options), ({ type }) => type === 'message');
     expect(seen.map(String)).toEqual(['turn,', 'model,', 'tool,', 'model,']);
     seen.length = 0;
-    const inner = memoryStore();
-    const { epoch } = await inner.open(address, 'turn-event-1');
-    await inner.append(address, epoch, 0, records);
+    const inner = await interruptedStore(records);
     const store = {
       ...inner,
       open: async (...turn: Parameters<typeof inner.open>) => ({ ...(await inner.open(...turn)), movedFrom: 'one' }),
@@ -344,7 +316,7 @@ describe('the layers of a resumed turn', () => {
   });
 
   test('M-07 keep the recorded events and the state they had when they fail', async () => {
-    const records = upTo(await recordTurn({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
+    const records = recordsUpTo(await recordsOf({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
     const { agent, turn, texts } = await resume({ extensions: [teller([])] }, records, 'fail');
     expect(turn.result.finishReason).toBe('error');
     expect(texts).toBe('fail | before | in step | You said: fail | after');
@@ -352,7 +324,7 @@ describe('the layers of a resumed turn', () => {
   });
 
   test('keep the recorded state, not the one they set again, when they fail before next()', async () => {
-    const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
+    const records = recordsUpTo(await recordsOf({ extensions: [teller([])] }), ({ type }) => type === 'step');
     const failing = oneLayer('failing', 'turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });
     const { agent, turn, texts } = await resume({ extensions: [teller([]), failing] }, records);
     expect(turn.result.error?.message).toBe('failed');
@@ -367,7 +339,7 @@ describe('the layers of a resumed turn', () => {
       late.push(() => ctx.emitMessageEvent(says('late')));
       if (isBroken) throw new Error('broken');
     });
-    const records = upTo(await recordTurn({ extensions: [breaking] }), ({ type }) => type === 'entered');
+    const records = recordsUpTo(await recordsOf({ extensions: [breaking] }), ({ type }) => type === 'entered');
     isBroken = true;
     const { turn, texts } = await resume({ extensions: [breaking] }, records);
     expect([turn.result.finishReason, texts]).toEqual(['error', 'go']);

@@ -12,13 +12,11 @@ import {
   type OutputDemand,
   textOf,
 } from '@goondan/types';
-import { appendRest } from '../../testing/append-rest.ts';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
+import { interruptedStore, recordsOf } from '../../testing/turn-records.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
-import type { TurnRecord } from '../conversation/conversation-store.ts';
-import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -385,25 +383,10 @@ describe('layers', () => {
 });
 
 describe('a turn with a schema, later', () => {
-  const address = { agentName: 'tested', instanceKey: 'default' };
   const answers = {
     native: [reply(json(wrong)), reply(json(wrong)), reply(json(right))],
     byTool: [reply(finish(wrong, 'c1')), reply(finish(wrong, 'c2')), reply(finish(right, 'c3'))],
   } as const;
-
-  async function recordsOf(options: ScriptedAgentOptions): Promise<TurnRecord[]> {
-    const inner = memoryStore();
-    const records: TurnRecord[] = [];
-    const store = appendRest({
-      ...inner,
-      append: async (...given) => {
-        records.push(...given[3]);
-        return inner.append(...given);
-      },
-    });
-    await (await scriptedAgent({ ...options, store })).say('go');
-    return records;
-  }
 
   test.each(['native', 'byTool'] as const)(
     'Y-01 resumed after every record (%s): the wrong answers count once',
@@ -411,9 +394,7 @@ describe('a turn with a schema, later', () => {
       const [first, second, third] = answers[mode];
       const records = await recordsOf({ model: modelOf(mode === 'native', first, second, third), output });
       for (let kept = 1; kept <= records.length; kept += 1) {
-        const store = memoryStore();
-        const { epoch } = await store.open(address, 'turn-event-1');
-        await store.append(address, epoch, 0, records.slice(0, kept));
+        const store = await interruptedStore(records.slice(0, kept));
         const asked = records
           .slice(0, kept)
           .filter((record) => record.type === 'effect' && record.kind === 'model').length;
@@ -424,9 +405,7 @@ describe('a turn with a schema, later', () => {
       }
       // Without a retry left, the resumed turn ends as the first run would.
       const last = records.findLastIndex((record) => record.type === 'step' && record.problems !== undefined);
-      const store = memoryStore();
-      const { epoch } = await store.open(address, 'turn-event-1');
-      await store.append(address, epoch, 0, records.slice(0, last + 1));
+      const store = await interruptedStore(records.slice(0, last + 1));
       const { result, agent } = await say({ model: modelOf(true, third), output: { schema, retries: 1 }, store });
       expect(result.error).toMatchObject({ code: 'E_OUTPUT_SCHEMA', message: expect.stringContaining('tempC') });
       expect(agent.requests).toEqual([]);

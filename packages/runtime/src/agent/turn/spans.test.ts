@@ -1,6 +1,6 @@
 // Tests turns, steps and tool calls as spans: the ids in their runtime events, and the ids that a called agent gets.
 import { describe, expect, spyOn, test } from 'bun:test';
-import type { AgentEvent, AgentsApi, ExtensionRegister } from '@goondan/types';
+import type { AgentsApi, ExtensionRegister } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import {
   extension,
@@ -10,6 +10,7 @@ import {
   type ScriptedAgentOptions,
   type ToldEvent,
 } from '../../testing/index.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { mortalStore } from '../../testing/mortal-store.ts';
 import { isSpanId, newTraceId } from '../../trace/span-id.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -151,27 +152,17 @@ describe('the spans of a turn', () => {
     expect(agent.parts.plan.digest()).toBeString();
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
-      const { result, stepCount } = await agent.handle(quietEvent);
+      const { result, stepCount } = await agent.handle(inputEvent('quiet', { input: 'go' }));
       expect([result.finishReason, stepCount]).toEqual(['text_response', 2]);
       expect(hash).toHaveBeenCalledTimes(0);
       agent.parts.bus.on('turn.completed', () => undefined);
-      await agent.handle({ ...quietEvent, id: 'heard' });
+      await agent.handle(inputEvent('heard', { input: 'go' }));
       expect(hash).toHaveBeenCalledTimes(1);
     } finally {
       hash.mockRestore();
     }
   });
 });
-
-const quietEvent: AgentEvent = {
-  id: 'quiet',
-  type: 'user.message',
-  input: 'go',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId,
-  createdAt: new Date(0),
-};
 
 describe('the turn of a called agent', () => {
   type From = 'turn' | 'step' | 'tool' | 'agents__request' | 'agents__send';

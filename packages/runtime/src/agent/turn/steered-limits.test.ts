@@ -1,12 +1,13 @@
 /** Tests turns that take inputs and have limits: schemas, budgets, and limits that change while they run. */
 import { expect, test } from 'bun:test';
-import type { AgentEvent, Budget, JsonSchema, JsonValue, ModelReply, OutputDemand } from '@goondan/types';
+import type { Budget, JsonSchema, JsonValue, ModelReply, OutputDemand } from '@goondan/types';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import { appendRest } from '../../testing/append-rest.ts';
+import { steeringInput } from '../../testing/input-event.ts';
 import { scriptedAgent, type ScriptedAgent } from '../../testing/index.ts';
 import { oneLayer } from '../../testing/one-layer.ts';
-import type { ConversationStore, TurnInput } from '../conversation/conversation-store.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
@@ -14,14 +15,6 @@ import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
 const schema: JsonSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const output: OutputDemand = { schema, retries: 1 };
 const [right, wrong] = [{ city: 'Seoul' }, { city: 1 }];
-
-function input(id: string, seq: number): TurnInput {
-  const event: AgentEvent = {
-    ...{ id, type: 'user.message', input: `text of ${id}`, instanceKey: 'default', delivery: 'now' },
-    ...{ source: { kind: 'cli', name: 'alice' }, traceId: `trace-${id}`, createdAt: new Date(0) },
-  };
-  return { seq, event };
-}
 
 /** A model that answers with these values in order. `before` runs before the reply with this number. */
 function model(answers: readonly JsonValue[], before: (call: number) => void = () => undefined): Model {
@@ -41,7 +34,7 @@ const countTaken = async (agent: ScriptedAgent) =>
 
 test('Y-08 Y-01 an input that follows an answer which fits has all retries', async () => {
   const waiting = new WaitingInputs();
-  const before = (call: number) => void (call === 1 && waiting.add(input('n', 2)));
+  const before = (call: number) => void (call === 1 && waiting.add(steeringInput('n', 2)));
   const agent = await scriptedAgent({ model: model([wrong, right, wrong, right], before), output });
   const { result, stepCount } = await agent.say('go', { waiting, seq: 1 });
   expect(result).toMatchObject({ finishReason: 'text_response', output: right });
@@ -60,7 +53,7 @@ test('Y-08 Y-01 a resumed turn counts the wrong answers since the last one that 
     },
   };
   const waiting = new WaitingInputs();
-  const before = (call: number) => void (call === 1 && waiting.add(input('n', 2)));
+  const before = (call: number) => void (call === 1 && waiting.add(steeringInput('n', 2)));
   const first = await scriptedAgent({ model: model([wrong, right, wrong], before), output, store: appendRest(dying) });
   await first.say('go', { waiting, seq: 1 }).catch(() => undefined);
   const again = await scriptedAgent({ model: model([right]), output, store: inner });
@@ -81,7 +74,7 @@ test('Y-08 Y-04 a turn whose budget is used up after it took an input keeps the 
     { budgets: [budget] },
   );
   const waiting = new WaitingInputs();
-  const before = (call: number) => void (call === 0 && waiting.add(input('n', 2)));
+  const before = (call: number) => void (call === 0 && waiting.add(steeringInput('n', 2)));
   const policy = { maxStepRetries: 0 };
   const agent = await scriptedAgent({
     model: model([right, wrong, right], before),
@@ -94,7 +87,7 @@ test('Y-08 Y-04 a turn whose budget is used up after it took an input keeps the 
   expect([waiting.taken, await countTaken(agent)]).toEqual([['n'], 1]);
   // Neither the next turn nor a second delivery takes it again.
   const later = new WaitingInputs();
-  later.add(input('n', 2));
+  later.add(steeringInput('n', 2));
   const next = await agent.say('more', { waiting: later, seq: 3 });
   expect(next.result.error?.message).toBe('The budget is used up.');
   expect([later.taken, await countTaken(agent)]).toEqual([[], 1]);
@@ -115,7 +108,7 @@ async function sayWhileChanged(changed: Partial<TurnPolicy>) {
     };
     const change = await agent.agent.prepare(wanted);
     void change.swap();
-    waiting.add(input('n', 2));
+    waiting.add(steeringInput('n', 2));
   };
   const slow = oneLayer('slow', 'turn', async (ctx) => {
     const ended = await ctx.next();

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  type AgentEvent,
-  GoondanError,
-  type Message,
-  type ModelMessage,
-  type ModelReply,
-  textOf,
-} from '@goondan/types';
+import { GoondanError, type Message, type ModelMessage, type ModelReply, textOf } from '@goondan/types';
+import { steeringInput } from '../../testing/input-event.ts';
 import { scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
+import { interruptedStore, recordingStore } from '../../testing/turn-records.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { ConversationStore, TurnInput, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -17,20 +12,6 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { WaitingInputs } from '../turn-state/waiting-inputs.ts';
 
 const address = { agentName: 'tested', instanceKey: 'default' };
-
-function input(id: string, seq: number): TurnInput {
-  const event: AgentEvent = {
-    id,
-    type: 'user.message',
-    input: `text of ${id}`,
-    instanceKey: 'default',
-    delivery: 'now',
-    source: { kind: 'cli', name: 'alice' },
-    traceId: `trace-${id}`,
-    createdAt: new Date(0),
-  };
-  return { seq, event };
-}
 
 /** Runs before the reply of the call with this number, from 0. */
 type BeforeReply = (call: number, messages: readonly ModelMessage[]) => void;
@@ -80,7 +61,7 @@ describe('an input for a running turn', () => {
     const seen: string[] = [];
     const agent = await start({
       steps: 2,
-      work: () => waiting.add(input('n', 2)),
+      work: () => waiting.add(steeringInput('n', 2)),
       before: (_call, messages) => seen.push(messages.map(({ role }) => role).join(' ')),
     });
     const turn = await agent.say('go', { waiting, seq: 1 });
@@ -103,7 +84,7 @@ describe('an input for a running turn', () => {
 
   test('Y-08 that comes during the last step gets a further step, so the model answers it', async () => {
     const waiting = new WaitingInputs();
-    const agent = await start({ steps: 0, before: (call) => call === 0 && waiting.add(input('n', 2)) });
+    const agent = await start({ steps: 0, before: (call) => call === 0 && waiting.add(steeringInput('n', 2)) });
     const turn = await agent.say('go', { waiting, seq: 1 });
     expect([turn.text, turn.stepCount]).toEqual(['answer 1', 2]);
     expect(storyOf(await agent.messages())).toBe('go, assistant, text of n, assistant');
@@ -111,7 +92,7 @@ describe('an input for a running turn', () => {
 
   test('Y-08 is taken with all others that wait, in the order of their numbers', async () => {
     const waiting = new WaitingInputs();
-    for (const seq of [4, 2, 3]) waiting.add(input(`n${seq}`, seq));
+    for (const seq of [4, 2, 3]) waiting.add(steeringInput(`n${seq}`, seq));
     const agent = await start({ steps: 0 });
     await agent.say('go', { waiting, seq: 1 });
     expect(storyOf(await agent.messages())).toBe('go, text of n2, text of n3, text of n4, assistant');
@@ -121,7 +102,7 @@ describe('an input for a running turn', () => {
   test('Y-08 is not taken when the limit of steps is reached: it has a turn of its own', async () => {
     const waiting = new WaitingInputs();
     const policy = { maxStepsPerTurn: 1 };
-    const agent = await start({ steps: 1, work: () => waiting.add(input('n', 2)), policy });
+    const agent = await start({ steps: 1, work: () => waiting.add(steeringInput('n', 2)), policy });
     const turn = await agent.say('go', { waiting, seq: 1 });
     expect([turn.result.finishReason, waiting.taken]).toEqual(['max_steps', []]);
     expect(storyOf(await agent.messages())).toBe('go, assistant, tool');
@@ -131,7 +112,7 @@ describe('an input for a running turn', () => {
     const waiting = new WaitingInputs();
     const usage = { inputTokens: 9, outputTokens: 1, totalTokens: 10 };
     const generate = async (): Promise<ModelReply> => {
-      waiting.add(input('late', 2));
+      waiting.add(steeringInput('late', 2));
       return { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage };
     };
     const agent = await scriptedAgent({ model: { generate }, policy: { maxTokensPerTurn: 10 } });
@@ -142,7 +123,7 @@ describe('an input for a running turn', () => {
   test('Y-08 that comes again after it was taken does not wait', () => {
     const waiting = new WaitingInputs();
     waiting.took('again');
-    waiting.add(input('again', 2));
+    waiting.add(steeringInput('again', 2));
     expect(waiting.next()).toEqual([]);
   });
 
@@ -151,7 +132,7 @@ describe('an input for a running turn', () => {
     const failing = oneLayer('failing', 'step', async (ctx) => {
       const result = await ctx.next();
       if (ctx.stepIndex > 0) return result;
-      waiting.add(input('n', 2));
+      waiting.add(steeringInput('n', 2));
       throw Object.assign(new Error('once more'), { retryable: true });
     });
     const agent = await start({ steps: 1, extensions: [failing] });
@@ -162,7 +143,7 @@ describe('an input for a running turn', () => {
   test('Y-08 that was taken after an answer is answered, also if the step for it fails and is tried again', async () => {
     const waiting = new WaitingInputs();
     const before = (call: number) => {
-      if (call === 0) waiting.add(input('n', 2));
+      if (call === 0) waiting.add(steeringInput('n', 2));
       if (call === 1) throw new GoondanError('E_MODEL_FAILED', 'overloaded', { retryable: true });
     };
     const agent = await start({ steps: 0, before, policy: { maxStepRetries: 1 } });
@@ -174,8 +155,8 @@ describe('an input for a running turn', () => {
   test('Y-08 that a committed turn has handled is not taken again', async () => {
     const store = memoryStore();
     const agent = await start({ steps: 0, store });
-    await agent.say('go', { waiting: waitingFor(input('n', 2)), seq: 1 });
-    const again = waitingFor(input('n', 2));
+    await agent.say('go', { waiting: waitingFor(steeringInput('n', 2)), seq: 1 });
+    const again = waitingFor(steeringInput('n', 2));
     await agent.say('more', { waiting: again, seq: 3 });
     expect(again.taken).toEqual([]);
     expect(storyOf(await agent.messages())).toBe('go, text of n, assistant, more, assistant');
@@ -189,7 +170,7 @@ describe('an input for a running turn', () => {
       if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'truncate' });
     });
     const waiting = new WaitingInputs();
-    const agent = await start({ steps: 1, work: () => waiting.add(input('n', 2)), extensions: [shorten] });
+    const agent = await start({ steps: 1, work: () => waiting.add(steeringInput('n', 2)), extensions: [shorten] });
     await agent.say('go', { waiting, seq: 1 });
     expect(storyOf(await agent.messages())).toBe('go, text of n, assistant');
   });
@@ -200,31 +181,36 @@ describe('a turn that took an input and was interrupted', () => {
   async function interrupt(writes: number) {
     const store = memoryStore();
     const records: TurnRecord[] = [];
+    const gone = Promise.withResolvers<void>();
+    const vanish = () => {
+      gone.resolve();
+      return new Promise<never>(() => undefined);
+    };
     let count = 0;
     const dying: ConversationStore = {
       ...store,
       async append(at, epoch, index, batch) {
-        if (count >= writes) return new Promise(() => undefined);
+        if (count >= writes) return vanish();
         count += 1;
         records.push(...batch);
         return store.append(at, epoch, index, batch);
       },
       commit(_at, _epoch, _turnId, _delta, _states, _result, rest) {
         records.push(...(rest?.records ?? []));
-        return new Promise(() => undefined);
+        return vanish();
       },
     };
     const waiting = new WaitingInputs();
-    const first = await start({ steps: 2, work: () => waiting.add(input('n', 2)), store: dying });
+    const first = await start({ steps: 2, work: () => waiting.add(steeringInput('n', 2)), store: dying });
     void first.say('go', { waiting, seq: 1 });
-    await Bun.sleep(30);
+    await gone.promise;
     return { store, records };
   }
 
   test('Y-08 has it once when it is resumed, after an interruption at any write', async () => {
     for (let writes = 1; writes <= 8; writes += 1) {
       const { store } = await interrupt(writes);
-      const waiting = waitingFor(input('n', 2));
+      const waiting = waitingFor(steeringInput('n', 2));
       const agent = await start({ steps: 2, store });
       const turn = await agent.say('go', { waiting, seq: 1 });
       const messages = await agent.messages();
@@ -242,7 +228,7 @@ describe('a turn that took an input and was interrupted', () => {
     const whole = await recordTurn({
       steps: 0,
       before: (call) => {
-        if (call === 0) waiting.add(input('n', 2));
+        if (call === 0) waiting.add(steeringInput('n', 2));
         if (call === 1) throw new GoondanError('E_MODEL_FAILED', 'overloaded', { retryable: true });
       },
       policy: { maxStepRetries: 1 },
@@ -252,9 +238,7 @@ describe('a turn that took an input and was interrupted', () => {
     const steps = whole.slice(taken).map((each) => (each.type === 'step' ? each.outcome : each.type));
     expect(steps.filter((each) => each === 'dropped' || each === 'completed')).toEqual(['dropped', 'completed']);
     for (let length = taken + 1; length <= whole.length; length += 1) {
-      const store = memoryStore();
-      const { epoch } = await store.open(address, 'turn-event-1');
-      await store.append(address, epoch, 0, whole.slice(0, length));
+      const store = await interruptedStore(whole.slice(0, length));
       const agent = await start({ steps: 0, store });
       await agent.say('go', { waiting: new WaitingInputs(), seq: 1 });
       expect(storyOf(await agent.messages())).toBe('go, assistant, text of n, assistant');
@@ -263,20 +247,8 @@ describe('a turn that took an input and was interrupted', () => {
 
   /** Runs a turn and returns all its records. */
   async function recordTurn({ waiting, ...setting }: Setting & { readonly waiting: WaitingInputs }) {
-    const records: TurnRecord[] = [];
-    const store = memoryStore();
-    const noting: ConversationStore = {
-      ...store,
-      append(at, epoch, index, batch) {
-        records.push(...batch);
-        return store.append(at, epoch, index, batch);
-      },
-      commit(at, epoch, turnId, delta, states, result, rest) {
-        records.push(...(rest?.records ?? []));
-        return store.commit(at, epoch, turnId, delta, states, result, rest);
-      },
-    };
-    const agent = await start({ ...setting, store: noting });
+    const { store, records } = recordingStore();
+    const agent = await start({ ...setting, store });
     await agent.say('go', { waiting, seq: 1 });
     return records;
   }
@@ -285,10 +257,8 @@ describe('a turn that took an input and was interrupted', () => {
     const { records } = await interrupt(100);
     // The model has answered in the last step, but the step is not sealed.
     const last = records.findLastIndex((record) => record.type === 'step');
-    const store = memoryStore();
-    const { epoch } = await store.open(address, 'turn-event-1');
-    await store.append(address, epoch, 0, records.slice(0, last));
-    const waiting = waitingFor(input('late', 3));
+    const store = await interruptedStore(records.slice(0, last));
+    const waiting = waitingFor(steeringInput('late', 3));
     let calls = 0;
     const agent = await start({ steps: 0, before: () => void (calls += 1), store });
     await agent.say('go', { waiting, seq: 1 });

@@ -9,12 +9,10 @@ import { systemClock } from '../../ports/clock.ts';
 import { inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
-import type { TurnRecord } from '../conversation/conversation-store.ts';
-import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { appendRest } from '../../testing/append-rest.ts';
+import { interruptedStore, recordsOf, recordsUpTo } from '../../testing/turn-records.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const text = (words: string): AssistantPart => ({ type: 'text', text: words });
@@ -158,10 +156,7 @@ describe('a truncated turn, later', () => {
   test('Y-09 a turn resumed after that step has the mark', async () => {
     const options = { model: modelOf(cut(text('Once upon'))) };
     const records = await recordsOf(options);
-    const store = memoryStore();
-    const { epoch } = await store.open(address, 'turn-event-1');
-    const sealed = records.findIndex(({ type }) => type === 'step');
-    await store.append(address, epoch, 0, records.slice(0, sealed + 1));
+    const store = await interruptedStore(recordsUpTo(records, ({ type }) => type === 'step'));
     const resumed = await scriptedAgent({ model: modelOf(whole(text('Asked again.'))), store });
     const { result } = await resumed.say('go');
     expect([textOf(result.responseMessage), result.truncated]).toEqual(['Once upon', true]);
@@ -209,30 +204,11 @@ describe('an agent whose response is truncated', () => {
 
   test('Y-09 is reported as truncated to a turn resumed after the call, from its record', async () => {
     const records = await recordsOf({ ...asking, engine: engineWithPoet(true) });
-    const store = memoryStore();
-    const { epoch } = await store.open(address, 'turn-event-1');
-    const answered = records.findIndex((record) => record.type === 'effect' && record.kind === 'agent');
-    await store.append(address, epoch, 0, records.slice(0, answered + 1));
+    const answered = recordsUpTo(records, (record) => record.type === 'effect' && record.kind === 'agent');
+    const store = await interruptedStore(answered);
     const engine = inProcessEngine(systemClock);
     const resumed = await scriptedAgent({ ...asking, engine, store });
     expect((await resumed.say('go')).text).toBe('It is truncated: true, A rose');
     expect(engine.calls).toEqual([]);
   });
 });
-
-const address = { agentName: 'tested', instanceKey: 'default' };
-
-/** Runs a turn to its end and returns the records it wrote. */
-async function recordsOf(options: ScriptedAgentOptions): Promise<TurnRecord[]> {
-  const inner = memoryStore();
-  const records: TurnRecord[] = [];
-  const store = appendRest({
-    ...inner,
-    append: async (...given) => {
-      records.push(...given[3]);
-      return inner.append(...given);
-    },
-  });
-  await (await scriptedAgent({ ...options, store })).say('go');
-  return records;
-}
