@@ -138,18 +138,19 @@ describe('a context shows the members of the contract and nothing else', () => {
 });
 
 describe('the contexts', () => {
-  test.each(kinds)('C-01 a %s context carries agentName, instanceKey, turnId and traceId', async (kind) => {
-    expect(await firstContextOf(kind, { id: 'e1', traceId: 'trace-7' })).toMatchObject({
-      agentName: 'coder',
-      instanceKey: 'room-1',
-      turnId: 'turn-e1',
-      traceId: 'trace-7',
-    });
-  });
-
-  test.each(kinds)('a %s context has the agent’s workdir and the bundle folder', async (kind) => {
-    expect(await firstContextOf(kind)).toMatchObject({ workdir: '/somewhere', bundleFolder: '/bundle' });
-  });
+  test.each(kinds)(
+    'C-01 a %s context carries agentName, instanceKey, turnId, traceId and its folders',
+    async (kind) => {
+      expect(await firstContextOf(kind, { id: 'e1', traceId: 'trace-7' })).toMatchObject({
+        agentName: 'coder',
+        instanceKey: 'room-1',
+        turnId: 'turn-e1',
+        traceId: 'trace-7',
+        workdir: '/somewhere',
+        bundleFolder: '/bundle',
+      });
+    },
+  );
 
   test('C-02 a turn context has inputEvent, conversationState, agents, emitMessageEvent, metadata and next', async () => {
     const createdAt = new Date('2026-01-02T03:04:05.000Z');
@@ -203,10 +204,6 @@ describe('the contexts', () => {
     expect('agents' in ctx).toBe(false);
   });
 
-  test.each(['turn', 'step'] as const)('C-02 C-03 a %s context has agents', async (kind) => {
-    expect('agents' in (await firstContextOf(kind))).toBe(true);
-  });
-
   test.each(kinds.flatMap((kind) => ['next', ...readonlyFields[kind]].map((field) => [kind, field] as const)))(
     'C-05 %s: assigning to ctx.%s throws a TypeError and changes nothing',
     async (kind, field) => {
@@ -247,25 +244,6 @@ describe('the contexts', () => {
       }
     },
   );
-});
-
-describe('a context that is used after its turn', () => {
-  test.each(['turn', 'step'] as const)('M-12 a late event from a %s layer is refused with a code', async (kind) => {
-    const seen: object[] = [];
-    const { agent } = await lookAt((each, ctx) => each === kind && seen.push(ctx));
-    const before = await agent.messages();
-    const [ctx] = seen;
-    // The cast is safe: the kind was checked, and layers of this kind can emit.
-    const { emitMessageEvent } = ctx as Pick<StepMiddlewareContext, 'emitMessageEvent'>;
-    expect(() => emitMessageEvent({ type: 'truncate' })).toThrow(
-      expect.objectContaining({
-        code: 'E_TURN_ENDED',
-        message: 'Extension "looker" emitted a message event after the turn had ended.',
-      }),
-    );
-    await agent.say('weather again?');
-    expect((await agent.messages()).slice(0, before.length)).toEqual([...before]);
-  });
 });
 
 describe('the input event', () => {
@@ -383,14 +361,7 @@ describe('the running turn', () => {
 
   test('C-11 toolResults itself is frozen', async () => {
     const errors: unknown[] = [];
-    await turnsOf((_turn, results) => {
-      try {
-        // The types say readonly, so a cast is needed.
-        (results as ToolCallResult[]).push({ toolCallId: 'x', toolName: 'y__z', status: 'ok' });
-      } catch (error) {
-        errors.push(error);
-      }
-    });
+    await turnsOf((_turn, results) => errors.push(assigning(results, `${results.length}`, {})));
     expect(errors).toHaveLength(4);
     for (const error of errors) expect(error).toBeInstanceOf(TypeError);
   });

@@ -2,13 +2,12 @@
  * P-13: the runtime retries a step by running another step. A layer cannot retry; it can only throw or return a result.
  */
 import { describe, expect, test } from 'bun:test';
-import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
+import type { ExtensionRegister } from '@goondan/types';
 import { extension, manualClock, type ScriptedAgent, scriptedAgent } from '../../testing/index.ts';
 import { beforeNext, layerOf, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const busy = () => Object.assign(new Error('busy'), { retryable: true });
-const textsOf = (messages: readonly Message[]) => messages.map(({ data }) => JSON.stringify(data.content));
 const told = (agent: ScriptedAgent, event: string) =>
   agent.told.filter(({ name }) => name === event).map(({ payload }) => payload);
 
@@ -59,14 +58,6 @@ describe('a retryable error in a step', () => {
       { stepIndex: 1, willRetry: true },
     ]);
     expect(told(agent, 'step.completed')).toMatchObject([{ stepIndex: 2 }]);
-  });
-
-  test('P-13 may be replaced by a layer: the new error is retried only if it is retryable', async () => {
-    const deciding = oneLayer('deciding', 'step', (ctx) => ctx.next().catch(() => Promise.reject(new Error('enough'))));
-    const script = [{ fail: { message: 'overloaded', retryable: true } }];
-    const agent = await scriptedAgent({ script, extensions: [deciding] });
-    expect((await agent.say('hi')).result.error).toMatchObject({ message: 'enough', extension: 'deciding' });
-    expect(agent.requests).toHaveLength(1);
   });
 
   test('P-13 may be turned into a result by a layer, and then nothing is retried', async () => {
@@ -159,47 +150,6 @@ describe('the wait before a retry', () => {
     cancel.abort();
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(agent.requests).toHaveLength(1);
-  });
-});
-
-describe('a failed step', () => {
-  const noting: ExtensionRegister = layerOf('step', (ctx) => {
-    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`step ${ctx.stepIndex}`) });
-    return ctx.next();
-  });
-
-  test('M-03 leaves nothing: its events are dropped, and the retry starts from the same messages', async () => {
-    const agent = await scriptedAgent({
-      script: [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }],
-      extensions: [extension('noting', noting)],
-    });
-    await agent.say('hi');
-    expect(textsOf(await agent.messages())).toEqual(['"hi"', '"step 1"', '[{"type":"text","text":"here"}]']);
-    expect(agent.requests[1]?.messages).toEqual([
-      { role: 'user', content: 'hi' },
-      { role: 'system', content: 'step 1' },
-    ]);
-  });
-
-  test('leaves everything once a tool had started: its effects are kept', async () => {
-    const tool: ToolDeclaration = {
-      name: 'pay',
-      exports: [{ name: 'now', description: '' }],
-      handlers: { now: () => 'paid' },
-    };
-    const agent = await scriptedAgent({
-      script: [{ when: 'go', call: { tool: 'pay__now' } }, { say: 'done' }],
-      tools: [tool],
-      extensions: [extension('noting', noting), extension('flaky', flaky(1, false))],
-    });
-    const turn = await agent.say('go');
-    expect(turn.text).toBe('done');
-    const texts = textsOf(await agent.messages());
-    expect(texts.slice(0, 2)).toEqual(['"go"', '"step 0"']);
-    expect(texts[3]).toContain('paid');
-    expect(texts[4]).toBe('"step 1"');
-    // The retry continues after the tool's result, so the tool is not called again.
-    expect(told(agent, 'tool.called')).toHaveLength(1);
   });
 });
 

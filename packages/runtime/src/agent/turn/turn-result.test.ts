@@ -80,20 +80,7 @@ describe('the result of a turn', () => {
 });
 
 describe('the turn loop', () => {
-  test('C-09 runs another step while the result has tool calls, and ends on a text answer', async () => {
-    const agent = await scriptedAgent({
-      tools: [weather],
-      script: [
-        { when: 'weather', call: { tool: 'weather__get' } },
-        { afterTool: 'weather__get', say: 'It is {{result}}.' },
-      ],
-    });
-    const turn = await agent.say('weather?');
-    expect(turn).toMatchObject({ stepCount: 2, text: 'It is sunny.', result: { finishReason: 'text_response' } });
-    expect(agent.requests).toHaveLength(2);
-  });
-
-  test('C-09 does not take text beside a tool call as the answer', async () => {
+  test('C-09 runs another step while the result has tool calls, also with text beside them, and ends on a text answer', async () => {
     const agent = await scriptedAgent({
       tools: [weather],
       script: [
@@ -101,14 +88,11 @@ describe('the turn loop', () => {
         { afterTool: 'weather__get', say: 'Sunny.' },
       ],
     });
-    expect(await agent.say('weather?')).toMatchObject({ stepCount: 2, text: 'Sunny.' });
-  });
-
-  test.each([1, 2, 5])("C-09 ends with max_steps at the policy's limit of %d", async (maxStepsPerTurn) => {
-    const agent = await scriptedAgent({ tools: [weather], script: callForEver, policy: { maxStepsPerTurn } });
-    const turn = await agent.say('hello');
-    expect(turn).toMatchObject({ stepCount: maxStepsPerTurn, result: { finishReason: 'max_steps' } });
-    expect(agent.requests).toHaveLength(maxStepsPerTurn);
+    expect(await agent.say('weather?')).toMatchObject({
+      stepCount: 2,
+      text: 'Sunny.',
+      result: { finishReason: 'text_response' },
+    });
   });
 
   test('C-09 has a limit of 32 steps by default', async () => {
