@@ -34,18 +34,6 @@ describe('a removed member', () => {
     );
   });
 
-  test.each(removed)('X-18 %s.%s, used in register, fails the start with the same code', async (owner, member) => {
-    const started = scriptedAgent({
-      extensions: [
-        extension('old', (api) => {
-          // An extension for the old version would read this member.
-          Reflect.get(owner === 'api' ? api : api.tools, member);
-        }),
-      ],
-    });
-    expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
-  });
-
   test('X-18 does not affect the others: a member that never existed is undefined', async () => {
     const api = await openApi();
     expect(Reflect.get(api, 'never')).toBeUndefined();
