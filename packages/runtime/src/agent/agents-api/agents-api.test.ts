@@ -207,22 +207,6 @@ describe('asking another agent', () => {
     expect(errors).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
   });
 
-  test('A-07 the trace continues in the called agent’s turn', async () => {
-    const engine = inProcessEngine(systemClock);
-    const traces: string[] = [];
-    const called = await scriptedAgent({
-      agentName: 'helper',
-      instanceKey: 'room-1',
-      extensions: [beforeNext('looker', 'turn', (ctx) => traces.push(ctx.traceId))],
-    });
-    engine.add('helper', async (event) => (await called.agent.handle(event)).result);
-    expect(await use(engine, (agents) => agents.request({ target: 'helper', input: 'tea' }))).toEqual({
-      target: 'helper',
-      response: 'You said: tea',
-    });
-    expect(traces).toEqual(['trace-7']);
-  });
-
   test('A-08 metadata arrives with the event, as a copy', async () => {
     const engine = engineWithEcho();
     const metadata = { thread: { id: 1 }, empty: undefined };
