@@ -57,6 +57,18 @@ async function runWith(
 
 const nothing: ExtensionRegister = () => undefined;
 
+/** Registers a tool that returns these parts. */
+const camera =
+  (...parts: InputPart[]): ExtensionRegister =>
+  ({ tools }) =>
+    tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent(parts));
+
+/** Calls the tool, and then says this. */
+const shoot = (say: string) => [{ when: 'look', call: { tool: 'camera__shoot' } }, { say }];
+
+const filesIn = (blobs: AgentBlobs) =>
+  new AgentFiles(blobs, { agentName: 'painter', instanceKey: 'default' }, () => ({ maxFileBytes: 1_000 }));
+
 /** Expects that the bytes are stored, and that nothing else has them. */
 async function expectOutside({ written, trace, blobs }: Awaited<ReturnType<typeof runWith>>) {
   expect(written).toContain(reference);
@@ -90,16 +102,8 @@ describe('Y-02 bytes are stored outside of the conversation', () => {
   });
 
   test('from the result of a tool, which the model sees as content', async () => {
-    const ran = await runWith(
-      ({ tools }) => {
-        const parts: InputPart[] = [
-          { type: 'text', text: 'Here.' },
-          { type: 'image', image: canary, mediaType: 'image/png', filename: 'canary.png' },
-        ];
-        tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent(parts));
-      },
-      { script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: '{{result}}' }] },
-    );
+    const image: InputPart = { type: 'image', image: canary, mediaType: 'image/png', filename: 'canary.png' };
+    const ran = await runWith(camera({ type: 'text', text: 'Here.' }, image), { script: shoot('{{result}}') });
     await expectOutside(ran);
     expect(ran.text).toBe('Here.\n[image canary.png, 92 B]');
   });
@@ -119,7 +123,7 @@ describe('Y-02 bytes are stored outside of the conversation', () => {
           { mayShortCircuit: true },
         );
       },
-      { script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: 'done' }] },
+      { script: shoot('done') },
     );
     await expectOutside(ran);
   });
@@ -148,9 +152,7 @@ describe('Y-02 bytes are stored outside of the conversation', () => {
 
 test('Y-02 bytes are stored although a reference to them led nowhere before', async () => {
   const blobs = memoryBlobs();
-  const files = new AgentFiles(blobs, { agentName: 'painter', instanceKey: 'default' }, () => ({
-    maxFileBytes: 1_000,
-  }));
+  const files = filesIn(blobs);
   const named: ContentPart = { ...picture, image: reference };
   files.takeContent([named]);
   files.takeContent([picture]);
@@ -159,9 +161,7 @@ test('Y-02 bytes are stored although a reference to them led nowhere before', as
 });
 
 test('Y-02 the result of a tool may name a file of an earlier process', () => {
-  const files = new AgentFiles(memoryBlobs(), { agentName: 'painter', instanceKey: 'default' }, () => ({
-    maxFileBytes: 1_000,
-  }));
+  const files = filesIn(memoryBlobs());
   const output = createToolContent([{ ...picture, image: reference }]);
   const message = createUserMessage([{ ...picture, image: reference }]);
   expect(files.takeResult(output, () => [message])).toEqual(output);
@@ -176,20 +176,8 @@ test.each([
 ])('Y-02 the result of a tool that names %s', async (_, event, expected) => {
   const blobs = memoryBlobs();
   await blobs.put({ agentName: 'other', instanceKey: 'default' }, canary);
-  const { text } = await runWith(
-    ({ tools }) =>
-      tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () =>
-        createToolContent([{ ...picture, image: reference }]),
-      ),
-    {
-      blobs,
-      event,
-      script: [
-        { when: 'look', call: { tool: 'camera__shoot' } },
-        { say: expected === 'done' ? 'done' : '{{result.error.code}}' },
-      ],
-    },
-  );
+  const script = shoot(expected === 'done' ? 'done' : '{{result.error.code}}');
+  const { text } = await runWith(camera({ ...picture, image: reference }), { blobs, event, script });
   expect(text).toBe(expected);
 });
 
@@ -245,9 +233,7 @@ test('Y-02 bytes that could not be stored are stored with the next attempt', asy
   let isFull = true;
   const put: AgentBlobs['put'] = (owner, bytes) =>
     isFull ? Promise.reject(new Error('full')) : kept.put(owner, bytes);
-  const files = new AgentFiles({ ...kept, put }, { agentName: 'painter', instanceKey: 'default' }, () => ({
-    maxFileBytes: 1_000,
-  }));
+  const files = filesIn({ ...kept, put });
   files.takeContent([picture]);
   expect(files.settle()).rejects.toThrow('full');
   await Bun.sleep(0);
@@ -261,9 +247,7 @@ test('Y-02 the bytes that are kept for model calls have a limit', async () => {
   const large = new Uint8Array(40 * 1_024 * 1_024);
   const asked: string[] = [];
   const get = async (digest: string) => (asked.push(digest), large);
-  const files = new AgentFiles({ ...memoryBlobs(), get }, { agentName: 'painter', instanceKey: 'default' }, () => ({
-    maxFileBytes: 1_000,
-  }));
+  const files = filesIn({ ...memoryBlobs(), get });
   for (const digest of ['a', 'a', 'b', 'b', 'a']) await files.read(digest);
   expect(asked).toEqual(['a', 'b', 'a']);
 });
@@ -283,12 +267,8 @@ describe('Y-02 a file that is too large', () => {
   test('fails the tool that returned it', async () => {
     const agent = await scriptedAgent({
       policy,
-      script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: '{{result.error.code}}' }],
-      extensions: [
-        extension('files', ({ tools }) => {
-          tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent([picture]));
-        }),
-      ],
+      script: shoot('{{result.error.code}}'),
+      extensions: [extension('files', camera(picture))],
     });
     expect((await agent.say('look')).text).toBe('E_FILE_SIZE');
   });
@@ -299,17 +279,8 @@ describe('Y-02 a file that is too large', () => {
   ])('is refused in the result of a tool at 20 MiB and %d more bytes', async (more, expected) => {
     const image = Buffer.alloc(20 * 1_024 * 1_024 + more, 'the bytes of a cat ');
     const agent = await scriptedAgent({
-      script: [
-        { when: 'look', call: { tool: 'camera__shoot' } },
-        { say: more === 0 ? 'I see {{result}}.' : '{{result.error.code}}' },
-      ],
-      extensions: [
-        extension('files', ({ tools }) => {
-          tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () =>
-            createToolContent([{ type: 'image', image, mediaType: 'image/png' }]),
-          );
-        }),
-      ],
+      script: shoot(more === 0 ? 'I see {{result}}.' : '{{result.error.code}}'),
+      extensions: [extension('files', camera({ type: 'image', image, mediaType: 'image/png' }))],
     });
     expect((await agent.say('look')).text).toBe(expected);
   });
@@ -322,17 +293,8 @@ describe('Y-02 a file that is too large', () => {
     ] as const) {
       const agent = await scriptedAgent({
         policy: { maxFileBytes: 40 },
-        script: [
-          { when: 'look', call: { tool: 'camera__shoot' } },
-          { say: expected === 'done' ? 'done' : '{{result.error.code}}' },
-        ],
-        extensions: [
-          extension('files', ({ tools }) => {
-            tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () =>
-              createToolContent(words.map((word) => other(word))),
-            );
-          }),
-        ],
+        script: shoot(expected === 'done' ? 'done' : '{{result.error.code}}'),
+        extensions: [extension('files', camera(...words.map((word) => other(word))))],
       });
       expect((await agent.say('look')).text).toBe(expected);
     }
@@ -351,12 +313,8 @@ describe('Y-02 a file that is too large', () => {
     const blobs = memoryBlobs();
     const options = {
       blobs,
-      script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: '{{result}}' }],
-      extensions: [
-        extension('files', ({ tools }) => {
-          tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent([picture]));
-        }),
-      ],
+      script: shoot('{{result}}'),
+      extensions: [extension('files', camera(picture))],
     };
     const first = await scriptedAgent({ ...options, store: appendRest(dying) });
     expect(first.say('look', { seq: 1 })).rejects.toThrow('gone');
