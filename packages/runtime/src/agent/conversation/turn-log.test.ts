@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createUserMessage, type Message, type MessageEvent } from '@goondan/types';
 import fc from 'fast-check';
 import type { EventAuthor, StepRecord, TurnRecord } from './conversation-store.ts';
+import { until } from '../../../../../test/until.ts';
 import { fold } from '../../testing/fold.ts';
 import { readTurnLog, TurnLogWriter } from './turn-log.ts';
 
@@ -170,7 +171,7 @@ describe('TurnLogWriter', () => {
     writer.write(says('a'));
     let flushed = false;
     const flush = writer.flush().then(() => void (flushed = true));
-    await Bun.sleep(0);
+    await macrotask();
     expect([flushed, appended.length]).toEqual([false, 1]);
     appended[0]?.settle.resolve();
     await flush;
@@ -181,18 +182,18 @@ describe('TurnLogWriter', () => {
     const { appended, writer } = slowStore(5);
     writer.write(says('a'));
     const flush = writer.flush();
-    await Bun.sleep(0);
+    await until(() => appended.length === 1);
     writer.write(says('b'));
     writer.flushSoon();
     let isTaken = false;
     const taking = writer.takeRest().finally(() => void (isTaken = true));
-    await Bun.sleep(0);
+    await macrotask();
     // The batch with `a` is still being appended.
     expect(isTaken).toBe(false);
     appended[0]?.settle.resolve();
     await flush;
     expect(await taking).toEqual({ at: 6, records: [says('b')] });
-    await Bun.sleep(0);
+    await macrotask();
     expect(await writer.takeRest()).toEqual({ at: 7, records: [] });
     expect(appended.map(({ at }) => at)).toEqual([5]);
   });
@@ -213,16 +214,16 @@ describe('TurnLogWriter', () => {
     writer.write(says('a'));
     writer.write(says('b'));
     const first = writer.flush();
-    await Bun.sleep(0);
+    await until(() => appended.length === 1);
     writer.write(says('c'));
     writer.flushSoon();
     writer.write(says('d'));
     const second = writer.flush();
-    await Bun.sleep(0);
+    await macrotask();
     expect(appended).toHaveLength(1);
     appended[0]?.settle.resolve();
     await first;
-    await Bun.sleep(0);
+    await until(() => appended.length === 2);
     appended[1]?.settle.resolve();
     await second;
     expect(appended.map(({ at, records }) => [at, records.length])).toEqual([
@@ -238,10 +239,10 @@ describe('TurnLogWriter', () => {
     expect(appended).toEqual([]);
     writer.write(says('a'));
     writer.flushSoon();
-    await Bun.sleep(0);
+    await until(() => appended.length === 1);
     let flushed = false;
     const flush = writer.flush().then(() => void (flushed = true));
-    await Bun.sleep(0);
+    await macrotask();
     expect(flushed).toBe(false);
     appended[0]?.settle.resolve();
     await flush;
@@ -253,7 +254,7 @@ describe('TurnLogWriter', () => {
     const diskFull = new Error('disk full');
     writer.write(says('a'));
     writer.flushSoon();
-    await Bun.sleep(0);
+    await until(() => appended.length === 1);
     writer.write(says('b'));
     appended[0]?.settle.reject(diskFull);
     expect(await writer.flush().catch((error: unknown) => error)).toBe(diskFull);
@@ -265,10 +266,10 @@ describe('TurnLogWriter', () => {
   test('a log that is never flushed is appended by itself, so it does not grow without bound', async () => {
     const { appended, writer } = slowStore();
     for (let number = 0; number < 511; number++) writer.write(resumed);
-    await Bun.sleep(0);
+    await macrotask();
     expect(appended).toHaveLength(0);
     writer.write(resumed);
-    await Bun.sleep(0);
+    await until(() => appended.length === 1);
     expect(appended.map(({ records }) => records.length)).toEqual([512]);
   });
 

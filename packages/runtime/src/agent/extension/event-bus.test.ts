@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { until } from '../../../../../test/until.ts';
 import { EventBus, eventsApi } from './event-bus.ts';
 
 function openBus() {
@@ -81,7 +82,7 @@ describe('the event bus', () => {
     api.on('tea.ready', () => heard.push('second'));
     api.emit('tea.ready');
     expect(heard).toEqual(['second']);
-    await Bun.sleep(5);
+    await until(() => failures.length > 0);
     expect(failures).toEqual([{ event: 'tea.ready', error }]);
   });
 

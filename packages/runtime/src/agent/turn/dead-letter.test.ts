@@ -3,6 +3,8 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
+import { recordingStore } from '../../testing/turn-records.ts';
+import { until } from '../../../../../test/until.ts';
 
 /** Fakes a process that dies in its first step: its records stay, and no more records follow. */
 async function crash(store: ConversationStore, isExcused = false): Promise<void> {
@@ -54,7 +56,7 @@ describe('an event that crashes its agent repeatedly', () => {
   });
 
   test('X-12 keeps the states of the last record of its runs', async () => {
-    const store = memoryStore();
+    const { store, records } = recordingStore();
     const counting = extension('counting', ({ pipeline, state }) => {
       const count = async (what: string) => state.set({ ...Object(await state.get()), [what]: true });
       pipeline.register('turn', async (ctx) => (await count('turn'), ctx.next()));
@@ -75,7 +77,7 @@ describe('an event that crashes its agent repeatedly', () => {
       void agent.say('hello');
       await reached.promise;
       // The record of the first step is written to the store in the background.
-      await new Promise((resolve) => void setTimeout(resolve, 1));
+      await until(() => records.some(({ type }) => type === 'step'));
     }
     const agent = await scriptedAgent({ store, extensions: [counting] });
     expect((await agent.say('hello')).result.error?.code).toBe('E_DEAD_LETTER');

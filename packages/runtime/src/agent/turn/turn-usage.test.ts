@@ -4,7 +4,7 @@ import type { ModelReply, TokenUsage } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
-import { memoryStore } from '../conversation/memory-store.ts';
+import { recordingStore } from '../../testing/turn-records.ts';
 import type { Model } from '../model/model-port.ts';
 import { until } from '../../../../../test/until.ts';
 
@@ -157,7 +157,7 @@ describe('the usage of a turn', () => {
   });
 
   test('Y-03 a resumed turn counts each recorded reply and answer once, also one that it does not ask for again', async () => {
-    const store = memoryStore();
+    const { store, records } = recordingStore();
     let crashes = true;
     const crashing = extension('crashing', ({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
@@ -186,8 +186,7 @@ describe('the usage of a turn', () => {
     // The layer takes the second reply.
     const first = await start(['b', 'b', 'b']);
     void first.say('go', { event: { id: 'once' } });
-    await until(() => engine.calls.length >= 2);
-    await Bun.sleep(20);
+    await until(() => records.filter((record) => record.type === 'effect' && record.kind === 'agent').length === 2);
     crashes = false;
     const second = await start([]);
     const turn = await second.say('go', { event: { id: 'once' } });
