@@ -32,7 +32,8 @@ describe('compat: v010', () => {
   });
 
   test('L-04 without it, the start fails with an error that names it', async () => {
-    expect(scriptedAgent({ extensions: [await old('wrong', polite)] })).rejects.toMatchObject({
+    const started = scriptedAgent({ extensions: [await old('wrong', polite)] });
+    expect(await started.catch((error: unknown) => error)).toMatchObject({
       code: 'E_EXT_COMPAT',
       suggestion: expect.stringContaining('compat: v010'),
     });
@@ -40,7 +41,8 @@ describe('compat: v010', () => {
 
   test('L-04 without the package, the error has the line that installs it', async () => {
     const notInstalled = () => undefined;
-    expect(loadCompat('polite', root, notInstalled)).rejects.toMatchObject({
+    const loaded = loadCompat('polite', root, notInstalled);
+    expect(await loaded.catch((error: unknown) => error)).toMatchObject({
       code: 'E_EXT_COMPAT',
       message: 'Extension/polite has compat: v010, but @goondan/v010 is not installed.',
       suggestion: expect.stringContaining('npm install @goondan/v010'),

@@ -242,6 +242,11 @@ test('Y-02 bytes that could not be stored are stored with the next attempt', asy
   expect(await kept.size(sha256(canary))).toBe(canary.length);
 });
 
+test('Y-02 a file that is not stored any more is an error with a code', async () => {
+  const read = filesIn(memoryBlobs()).read('gone');
+  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'E_FILE_UNKNOWN' });
+});
+
 test('Y-02 the bytes that are kept for model calls have a limit', async () => {
   const large = new Uint8Array(40 * 1_024 * 1_024);
   const asked: string[] = [];
@@ -316,7 +321,7 @@ describe('Y-02 a file that is too large', () => {
       extensions: [extension('files', camera(picture))],
     };
     const first = await scriptedAgent({ ...options, store: appendRest(dying) });
-    expect(first.say('look', { seq: 1 })).rejects.toThrow('gone');
+    expect(await first.say('look', { seq: 1 }).catch((error: unknown) => error)).toEqual(new Error('gone'));
     const again = await scriptedAgent({ ...options, store: inner, policy });
     expect((await again.say('look', { seq: 1 })).text).toBe('[image canary.png, 92 B]');
   });

@@ -1,6 +1,6 @@
 /** P-12: tests what an exception in a layer does to the chain, the turn and the listeners, with a whole agent. */
 import { describe, expect, test } from 'bun:test';
-import { type Message, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
+import type { Message, MiddlewareKind, PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';

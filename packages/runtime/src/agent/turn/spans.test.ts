@@ -152,11 +152,11 @@ describe('the spans of a turn', () => {
     expect(agent.parts.plan.digest()).toBeString();
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
-      const { result, stepCount } = await agent.handle(inputEvent('quiet', { input: 'go' }));
+      const { result, stepCount } = await agent.handle(inputEvent('quiet', { input: 'go', traceId }));
       expect([result.finishReason, stepCount]).toEqual(['text_response', 2]);
       expect(hash).toHaveBeenCalledTimes(0);
       agent.parts.bus.on('turn.completed', () => undefined);
-      await agent.handle(inputEvent('heard', { input: 'go' }));
+      await agent.handle(inputEvent('heard', { input: 'go', traceId }));
       expect(hash).toHaveBeenCalledTimes(1);
     } finally {
       hash.mockRestore();
