@@ -132,6 +132,13 @@ describe('the tools for calling other agents', () => {
   });
 });
 
+test.each(['agents__request', 'agents__send'])('A-06 %s to an unknown agent gives an error result', async (tool) => {
+  expect(await one(tool, { target: 'nobody' }, { engine: engineWithEcho() })).toMatchObject({
+    status: 'error',
+    error: { code: 'E_AGENT_UNKNOWN' },
+  });
+});
+
 describe('agents__request', () => {
   test('A-08 passes on every parameter, A-09 and auth, which no parameter sets', async () => {
     const engine = engineWithEcho();

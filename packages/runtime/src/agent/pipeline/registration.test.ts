@@ -157,14 +157,17 @@ describe('after register has settled', () => {
     expect(offered).toEqual([['late__say'], ['late__say', 'late__more-0']]);
   });
 
-  test('P-18 tools.register works at any time and takes effect in the next step', async () => {
+  test('P-18 tools.register and events.on work at any time, and a new tool is offered in the next step', async () => {
     const { api, agent } = await keepApi(false);
     const say = () => {
       api.tools.register({ name: 'late__more', description: 'Came in the middle of a turn.' }, () => null);
       return 'said';
     };
     api.tools.register({ name: 'late__say', description: 'Came after register.' }, say);
+    const heard: string[] = [];
+    api.events.on('turn.completed', ({ turnId }) => heard.push(turnId));
     await agent.say('go');
+    expect(heard).toEqual(['turn-event-1']);
     const offered = agent.requests.map(({ tools }) => tools.map(({ name }) => name));
     expect(offered).toEqual([['late__say'], ['late__say', 'late__more']]);
   });

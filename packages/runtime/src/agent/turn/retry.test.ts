@@ -155,19 +155,25 @@ describe('the wait before a retry', () => {
 
 describe('a step layer decides about a failed model call', () => {
   /** Creates an extension that catches the model's error and throws it again with these fields. */
-  const judging = (judge: { retryable: boolean; retryAfterMs?: number }) =>
+  const judging = (judge: { retryable?: boolean; retryAfterMs?: number }) =>
     oneLayer('judge', 'step', (ctx) =>
       ctx.next().catch((error: unknown) => {
         throw Object.assign(new Error('judged', { cause: error }), judge);
       }),
     );
 
-  test('L-06 a retryable one is not retried', async () => {
-    const script = [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'here' }];
-    const agent = await scriptedAgent({ script, extensions: [judging({ retryable: false })] });
-    expect((await agent.say('hi')).result).toMatchObject({ finishReason: 'error', error: { message: 'judged' } });
-    expect(agent.requests).toHaveLength(1);
-  });
+  test.each([{ retryable: false }, {}])(
+    'L-06 P-13 a retryable one is not retried if the layer throws %j',
+    async (judge) => {
+      const script = [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'here' }];
+      const agent = await scriptedAgent({ script, extensions: [judging(judge)] });
+      expect((await agent.say('hi')).result).toMatchObject({
+        finishReason: 'error',
+        error: { message: 'judged', extension: 'judge' },
+      });
+      expect(agent.requests).toHaveLength(1);
+    },
+  );
 
   test('L-06 a final one is retried, after the delay that the layer asks for', async () => {
     const clock = manualClock();
