@@ -8,6 +8,7 @@ import {
   beforeAll,
   describe,
   expect,
+  setDefaultTimeout,
   test,
   testInProof,
 } from '../../packages/postgres/src/testing/with-postgres.ts';
@@ -21,8 +22,10 @@ import { type Scenario, scenarios } from './scenarios.ts';
 import { type Cluster, startCluster } from './start-cluster.ts';
 import { sampleStep } from '../samples.ts';
 
-const bundleFolder = join(import.meta.dir, 'bundle');
 const TEST_MS = 120_000;
+setDefaultTimeout(TEST_MS);
+
+const bundleFolder = join(import.meta.dir, 'bundle');
 /** The lease of a node that must not lose its place, on a busy machine either. */
 const UNDISTURBED_SECONDS = 10;
 
@@ -56,23 +59,19 @@ function startNodes(nodes: number, leaseSeconds: number): Promise<Cluster> {
 }
 
 describe('a swarm on PostgreSQL', () => {
-  test(
-    'S-01 the scenarios have the transcripts, histories and traces of a swarm on files',
-    async () => {
-      // The disturbed rounds below have single steps and requests, too.
-      // The store of approvals and of forks has its own tests.
-      const names = ['effects', 'request', ...(sampleStep === 1 ? ['approval', 'forks', 'one-step'] : [])];
-      const chosen = scenarios.filter(({ name }) => names.includes(name));
-      const files = await runAll(onFiles, chosen);
-      await using node = await startNodes(1, UNDISTURBED_SECONDS);
-      const store = await runAll(node, chosen);
-      expect(store.answers).toEqual(files.answers);
-      expect(compareOutcomes(files.outcome, store.outcome)).toEqual([]);
-      expect(Object.keys(files.outcome.conversations)).toHaveLength(sampleStep === 1 ? 8 : 4);
-      expect(files.outcome.traces.length).toBeGreaterThan(sampleStep === 1 ? 8 : 2);
-    },
-    TEST_MS,
-  );
+  test('S-01 the scenarios have the transcripts, histories and traces of a swarm on files', async () => {
+    // The disturbed rounds below have single steps and requests, too.
+    // The store of approvals and of forks has its own tests.
+    const names = ['effects', 'request', ...(sampleStep === 1 ? ['approval', 'forks', 'one-step'] : [])];
+    const chosen = scenarios.filter(({ name }) => names.includes(name));
+    const files = await runAll(onFiles, chosen);
+    await using node = await startNodes(1, UNDISTURBED_SECONDS);
+    const store = await runAll(node, chosen);
+    expect(store.answers).toEqual(files.answers);
+    expect(compareOutcomes(files.outcome, store.outcome)).toEqual([]);
+    expect(Object.keys(files.outcome.conversations)).toHaveLength(sampleStep === 1 ? 8 : 4);
+    expect(files.outcome.traces.length).toBeGreaterThan(sampleStep === 1 ? 8 : 2);
+  });
 });
 
 describe('a disturbed swarm', () => {
@@ -86,38 +85,30 @@ describe('a disturbed swarm', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  test(
-    'S-03 S-04 after a kill of a node, the other one answers every event once, and no effect happens twice',
-    async () => {
-      const [, victim] = cluster.nodes;
-      if (victim === undefined) throw new Error('There is no second node.');
-      const { problems, result } = await runDisturbed(cluster, 'kill', undisturbed, {
-        afterEvents: 12,
-        disturb: () => victim.kill(),
-      });
-      await cluster.restart(victim);
-      expect(problems).toEqual([]);
-      expect(result.answers.size).toBe(8);
-    },
-    TEST_MS,
-  );
+  test('S-03 S-04 after a kill of a node, the other one answers every event once, and no effect happens twice', async () => {
+    const [, victim] = cluster.nodes;
+    if (victim === undefined) throw new Error('There is no second node.');
+    const { problems, result } = await runDisturbed(cluster, 'kill', undisturbed, {
+      afterEvents: 12,
+      disturb: () => victim.kill(),
+    });
+    await cluster.restart(victim);
+    expect(problems).toEqual([]);
+    expect(result.answers.size).toBe(8);
+  });
 
-  testInProof(
-    'S-03 S-10 a database that was killed is waited for, and nothing becomes a dead letter',
-    async () => {
-      const { problems, result } = await runDisturbed(cluster, 'database', undisturbed, {
-        afterEvents: 8,
-        async disturb() {
-          if (!('kill' in database)) throw new Error('The server of all tests cannot be killed.');
-          await database.kill();
-          await database.start();
-        },
-      });
-      expect(problems).toEqual([]);
-      expect(result.answers.size).toBe(8);
-    },
-    TEST_MS,
-  );
+  testInProof('S-03 S-10 a database that was killed is waited for, and nothing becomes a dead letter', async () => {
+    const { problems, result } = await runDisturbed(cluster, 'database', undisturbed, {
+      afterEvents: 8,
+      async disturb() {
+        if (!('kill' in database)) throw new Error('The server of all tests cannot be killed.');
+        await database.kill();
+        await database.start();
+      },
+    });
+    expect(problems).toEqual([]);
+    expect(result.answers.size).toBe(8);
+  });
 });
 
 async function runAll(cluster: Cluster, chosen: readonly Scenario[]): Promise<{ answers: unknown; outcome: Outcome }> {

@@ -1,5 +1,5 @@
 // Tests cancelled turns and watched turns.
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SwarmNotice } from '@goondan/runtime';
@@ -21,6 +21,8 @@ import {
 } from './kit.ts';
 import { sampledCases } from '../samples.ts';
 import { until } from '../until.ts';
+
+setDefaultTimeout(TEST_MS);
 
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 
@@ -54,40 +56,31 @@ describe('a cancelled turn', () => {
       expect(await pidOf(swarm, 'clerk')).toBe(before);
       expect(await control.cancel({ eventId: 'long' })).toBe(false);
     },
-    TEST_MS,
   );
 
-  test(
-    'while it waits: it does not run, and the turn before is not affected',
-    async () => {
-      await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
-      const { end } = await beginLong(swarm, folder.path);
-      const waiting = swarm.control.ask({ id: 'waiting', input: 'once wait-for:permission' });
-      await until(() => swarm.control.cancel({ eventId: 'waiting' }), { about: 'it is in the queue' });
-      expect(await swarm.control.cancel({ eventId: 'waiting' })).toBe(false);
-      writeFileSync(join(folder.path, 'permission'), '');
-      expect(outcomeOf(await end)).toBe('You said: once wait-for:permission');
-      expect(outcomeOf(await waiting)).toBe('E_CANCELLED');
-      expect(notesIn(folder.path)).toEqual(['begin turn-long', 'end turn-long']);
-    },
-    TEST_MS,
-  );
+  test('while it waits: it does not run, and the turn before is not affected', async () => {
+    await using folder = await temporaryFolder();
+    await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+    const { end } = await beginLong(swarm, folder.path);
+    const waiting = swarm.control.ask({ id: 'waiting', input: 'once wait-for:permission' });
+    await until(() => swarm.control.cancel({ eventId: 'waiting' }), { about: 'it is in the queue' });
+    expect(await swarm.control.cancel({ eventId: 'waiting' })).toBe(false);
+    writeFileSync(join(folder.path, 'permission'), '');
+    expect(outcomeOf(await end)).toBe('You said: once wait-for:permission');
+    expect(outcomeOf(await waiting)).toBe('E_CANCELLED');
+    expect(notesIn(folder.path)).toEqual(['begin turn-long', 'end turn-long']);
+  });
 
-  test(
-    'with a tool that ignores the signal: it ends, and the next turn is answered',
-    async () => {
-      await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
-      const end = swarm.control.ask({ id: 'deaf', input: 'once wait-forever' });
-      await until(async () => (await swarm.control.status()).instances[0]?.status === 'working', { about: 'it runs' });
-      const next = ask(swarm, 'clerk', 'default', 'hello');
-      expect(await swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
-      expect(outcomeOf(await end)).toBe('E_CANCELLED');
-      expect(await next).toBe('You said: hello');
-    },
-    TEST_MS,
-  );
+  test('with a tool that ignores the signal: it ends, and the next turn is answered', async () => {
+    await using folder = await temporaryFolder();
+    await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
+    const end = swarm.control.ask({ id: 'deaf', input: 'once wait-forever' });
+    await until(async () => (await swarm.control.status()).instances[0]?.status === 'working', { about: 'it runs' });
+    const next = ask(swarm, 'clerk', 'default', 'hello');
+    expect(await swarm.control.cancel({ eventId: 'deaf' })).toBe(true);
+    expect(outcomeOf(await end)).toBe('E_CANCELLED');
+    expect(await next).toBe('You said: hello');
+  });
 });
 
 /** Starts a swarm in a separate process, and kills it when it has cancelled a turn that has not ended. */
@@ -135,7 +128,6 @@ describe('a turn that was cancelled before its orchestrator is killed', () => {
         expect(found).toEqual(ended[situation]);
       });
     },
-    TEST_MS,
   );
 
   const ended: Readonly<Record<Situation, string[]>> = {
@@ -152,51 +144,43 @@ describe('a turn that was cancelled before its orchestrator is killed', () => {
 });
 
 describe('a watched turn', () => {
-  test(
-    'is reported piece by piece, to its asker only',
-    async () => {
-      await using folder = await temporaryFolder();
-      const text = 'one two three four five six seven eight nine ten';
-      const options = { script: [{ say: text }], tokensPerSecond: 100 };
-      const models = { 'Model/slow': { provider: 'scripted', model: 'slow', options } };
-      await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk', { models })] });
-      const noticesOf = async (instanceKey: string) => {
-        const notices: SwarmNotice[] = [];
-        await swarm.control.ask({ instanceKey, input: 'count' }, { onNotice: (notice) => notices.push(notice) });
-        return notices;
-      };
-      for (const notices of await Promise.all([noticesOf('one'), noticesOf('two')])) {
-        const pieces = notices.flatMap((each) =>
-          each.type === 'delta' && each.delta.type === 'text' ? [each.delta.text] : [],
-        );
-        expect(pieces.length).toBeGreaterThan(3);
-        expect(pieces.join('')).toBe(text);
-        const events = notices.flatMap((each) => (each.type === 'runtime.event' ? [each.name] : []));
-        expect(events[0]).toBe('turn.started');
-        expect(events.at(-1)).toBe('turn.completed');
-        expect(notices.filter(({ type }) => type === 'turn.ended')).toHaveLength(1);
-      }
-    },
-    TEST_MS,
-  );
+  test('is reported piece by piece, to its asker only', async () => {
+    await using folder = await temporaryFolder();
+    const text = 'one two three four five six seven eight nine ten';
+    const options = { script: [{ say: text }], tokensPerSecond: 100 };
+    const models = { 'Model/slow': { provider: 'scripted', model: 'slow', options } };
+    await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk', { models })] });
+    const noticesOf = async (instanceKey: string) => {
+      const notices: SwarmNotice[] = [];
+      await swarm.control.ask({ instanceKey, input: 'count' }, { onNotice: (notice) => notices.push(notice) });
+      return notices;
+    };
+    for (const notices of await Promise.all([noticesOf('one'), noticesOf('two')])) {
+      const pieces = notices.flatMap((each) =>
+        each.type === 'delta' && each.delta.type === 'text' ? [each.delta.text] : [],
+      );
+      expect(pieces.length).toBeGreaterThan(3);
+      expect(pieces.join('')).toBe(text);
+      const events = notices.flatMap((each) => (each.type === 'runtime.event' ? [each.name] : []));
+      expect(events[0]).toBe('turn.started');
+      expect(events.at(-1)).toBe('turn.completed');
+      expect(notices.filter(({ type }) => type === 'turn.ended')).toHaveLength(1);
+    }
+  });
 
-  test(
-    'output of its tools is in the log, with secrets masked',
-    async () => {
-      await using folder = await temporaryFolder();
-      const secret = 'sk-live-"quoted"-12345';
-      await using swarm = await openSwarm(folder.path, {
-        agents: [scriptedAgent('clerk', { environment: { TOKEN: secret }, secrets: [secret] })],
-      });
-      await ask(swarm, 'clerk', 'default', 'once print:TOKEN');
-      const printed = () => [...swarm.told('process.stdout'), ...swarm.told('process.stderr')];
-      await until(() => printed().length === 2, { about: 'both lines are there' });
-      for (const { message, agent, instance } of printed()) {
-        expect([agent, instance]).toEqual(['clerk', 'default']);
-        expect(message).toStartWith('printed ');
-        expect(message).not.toContain('quoted');
-      }
-    },
-    TEST_MS,
-  );
+  test('output of its tools is in the log, with secrets masked', async () => {
+    await using folder = await temporaryFolder();
+    const secret = 'sk-live-"quoted"-12345';
+    await using swarm = await openSwarm(folder.path, {
+      agents: [scriptedAgent('clerk', { environment: { TOKEN: secret }, secrets: [secret] })],
+    });
+    await ask(swarm, 'clerk', 'default', 'once print:TOKEN');
+    const printed = () => [...swarm.told('process.stdout'), ...swarm.told('process.stderr')];
+    await until(() => printed().length === 2, { about: 'both lines are there' });
+    for (const { message, agent, instance } of printed()) {
+      expect([agent, instance]).toEqual(['clerk', 'default']);
+      expect(message).toStartWith('printed ');
+      expect(message).not.toContain('quoted');
+    }
+  });
 });

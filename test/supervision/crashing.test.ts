@@ -1,5 +1,5 @@
 // Tests many instances that crash at random under traffic, with far fewer processes than instances.
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnEnd } from '@goondan/runtime';
@@ -22,6 +22,8 @@ import {
   TEST_MS,
 } from './kit.ts';
 import { until } from '../until.ts';
+
+setDefaultTimeout(TEST_MS);
 
 const SEED = 4;
 const INSTANCES = samples(100);
@@ -76,34 +78,29 @@ testInProof(
       expect(checkBackoff(journal, exits())).toBeGreaterThan(sampleStep === 1 ? 20 : 2);
     });
   },
-  TEST_MS,
 );
 
-test(
-  'R-03 traffic does not bring a start forward, neither after crashes in a turn nor after failed starts',
-  async () => {
-    await using folder = await temporaryFolder();
-    let exits: () => readonly HeardLine[];
-    {
-      await using swarm = await openSwarm(folder.path, {
-        agents: [
-          scriptedAgent('poisoned', { extensions: [extensionOf('unsteady', { seed: SEED })] }),
-          scriptedAgent('broken', { extensions: [extensionOf('unsteady')] }),
-        ],
-        policy: { ...quickPolicy, restart, spares: 0 },
-      });
-      const seen = (agent: string) => swarm.told('process.exited').filter((line) => line.agent === agent).length;
-      for (let count = 0; seen('poisoned') < 6 || seen('broken') < 6; count++) {
-        await swarm.control.deliver({ agent: 'poisoned', input: `poison ${count}` });
-        await swarm.control.deliver({ agent: 'broken', input: `hello ${count}` });
-        await Bun.sleep(MUCH_TRAFFIC_MS);
-      }
-      exits = () => swarm.told('process.exited');
+test('R-03 traffic does not bring a start forward, neither after crashes in a turn nor after failed starts', async () => {
+  await using folder = await temporaryFolder();
+  let exits: () => readonly HeardLine[];
+  {
+    await using swarm = await openSwarm(folder.path, {
+      agents: [
+        scriptedAgent('poisoned', { extensions: [extensionOf('unsteady', { seed: SEED })] }),
+        scriptedAgent('broken', { extensions: [extensionOf('unsteady')] }),
+      ],
+      policy: { ...quickPolicy, restart, spares: 0 },
+    });
+    const seen = (agent: string) => swarm.told('process.exited').filter((line) => line.agent === agent).length;
+    for (let count = 0; seen('poisoned') < 6 || seen('broken') < 6; count++) {
+      await swarm.control.deliver({ agent: 'poisoned', input: `poison ${count}` });
+      await swarm.control.deliver({ agent: 'broken', input: `hello ${count}` });
+      await Bun.sleep(MUCH_TRAFFIC_MS);
     }
-    await readStore(folder.path, async (journal) => expect(checkBackoff(journal, exits())).toBeGreaterThanOrEqual(8));
-  },
-  TEST_MS,
-);
+    exits = () => swarm.told('process.exited');
+  }
+  await readStore(folder.path, async (journal) => expect(checkBackoff(journal, exits())).toBeGreaterThanOrEqual(8));
+});
 
 /** Plans events for all instances, in mixed order. One event in thirty always ends its process. */
 function planTraffic(): Sent[] {

@@ -1,5 +1,5 @@
 // Tests tools and extensions that misbehave: each affects only its own agent.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { TurnEnd } from '@goondan/runtime';
 import { memoryInUse } from '../memory-in-use.ts';
@@ -25,6 +25,8 @@ import {
   watchLoop,
 } from './kit.ts';
 import { until } from '../until.ts';
+
+setDefaultTimeout(TEST_MS);
 
 const allWays = ['once', 'again', 'layer'] as const;
 type Way = (typeof allWays)[number];
@@ -143,20 +145,15 @@ describe('R-03 the deeds of one agent do not affect others', () => {
       expectSigns(swarm, sign, acts);
       await expectService(swarm, found);
     },
-    TEST_MS,
   );
 
-  test.each(races)(
-    'R-03 %s: the same, and its turn is answered or a dead letter',
-    async (deeds, sign) => {
-      const acts = actsOf(deeds);
-      const found = await misbehave(patient, acts);
-      for (const outcome of found.values()) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
-      expectSigns(patient, sign, acts);
-      await expectService(patient, found);
-    },
-    TEST_MS,
-  );
+  test.each(races)('R-03 %s: the same, and its turn is answered or a dead letter', async (deeds, sign) => {
+    const acts = actsOf(deeds);
+    const found = await misbehave(patient, acts);
+    for (const outcome of found.values()) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
+    expectSigns(patient, sign, acts);
+    await expectService(patient, found);
+  });
 
   // These tests run one at a time, because the machine has enough memory for only one. In `npm test` there is only one.
   test.each((['once', 'layer'] as const).slice(0, sampleStep === 1 ? 2 : 1))(
@@ -170,7 +167,6 @@ describe('R-03 the deeds of one agent do not affect others', () => {
       expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(400_000);
       await expectService(patient, found);
     },
-    TEST_MS,
   );
 });
 
@@ -238,39 +234,31 @@ async function expectOnDisk(stateRoot: string, outcomes: ReadonlyMap<Act, string
 }
 
 describe('a tool that logs without end', () => {
-  test(
-    'is limited: further lines are dropped and counted',
-    async () => {
-      await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
-      const done = ask(swarm, 'bad', 'default', 'once log:10000');
-      expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(1);
-      expect(await done).toBe('You said: once log:10000');
-      await until(() => swarm.told('frames.dropped').length > 0, { about: 'it is told' });
-    },
-    TEST_MS,
-  );
+  test('is limited: further lines are dropped and counted', async () => {
+    await using folder = await temporaryFolder();
+    await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
+    const done = ask(swarm, 'bad', 'default', 'once log:10000');
+    expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(1);
+    expect(await done).toBe('You said: once log:10000');
+    await until(() => swarm.told('frames.dropped').length > 0, { about: 'it is told' });
+  });
 });
 
 describe('programs that a tool leaves running', () => {
-  test.each([...sampledCases(['asked to go', 'killed'], 2, 1)])(
-    'end with its process when that is %s',
-    async (how) => {
-      await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents });
-      await ask(swarm, 'bad', 'default', 'once leave-programs');
-      const programs = () => findTagged(swarm.runTag).filter((pid) => commandOf(pid).startsWith('sleep'));
-      await until(() => programs().length === 10, { about: 'the programs run' });
-      if (how === 'asked to go') await swarm.control.restart({ agent: 'bad' });
-      else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
-      await until(() => swarm.told('process.exited').length === 1, { about: 'the process is gone' });
-      expect(programs()).toEqual([]);
-      // After an exit by itself, this is not checked. Such a process also ends its programs, and the orchestrator
-      // reports them only if it looks while they end.
-      if (how === 'killed') expect(swarm.told('process.left_behind')).toHaveLength(1);
-    },
-    TEST_MS,
-  );
+  test.each([...sampledCases(['asked to go', 'killed'], 2, 1)])('end with its process when that is %s', async (how) => {
+    await using folder = await temporaryFolder();
+    await using swarm = await openSwarm(folder.path, { agents });
+    await ask(swarm, 'bad', 'default', 'once leave-programs');
+    const programs = () => findTagged(swarm.runTag).filter((pid) => commandOf(pid).startsWith('sleep'));
+    await until(() => programs().length === 10, { about: 'the programs run' });
+    if (how === 'asked to go') await swarm.control.restart({ agent: 'bad' });
+    else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
+    await until(() => swarm.told('process.exited').length === 1, { about: 'the process is gone' });
+    expect(programs()).toEqual([]);
+    // After an exit by itself, this is not checked. Such a process also ends its programs, and the orchestrator
+    // reports them only if it looks while they end.
+    if (how === 'killed') expect(swarm.told('process.left_behind')).toHaveLength(1);
+  });
 });
 
 describe('an extension that misbehaves at its start', () => {
@@ -290,76 +278,68 @@ describe('an extension that misbehaves at its start', () => {
   // processor time.
   const restart = { ...quickPolicy.restart, baseMs: 2_000, maxMs: 10_000 };
 
-  test(
-    'X-03 fails the start: callers get the error, others are answered, and accepted events are handled after a fix',
-    async () => {
-      await using folder = await temporaryFolder();
-      const broken = fails.map(([deed]) =>
-        scriptedAgent(`bad-${deed}`, { extensions: [extensionOf('misbehaving', { atStart: deed })] }),
-      );
-      {
-        await using swarm = await openSwarm(folder.path, {
-          agents: [scriptedAgent('good'), ...broken],
-          policy: { ...quickPolicy, startTimeoutMs: 2_000, restart },
-        });
-        await ask(swarm, 'good', 'default', 'hello');
-        using loop = watchLoop();
-        const told = Promise.all(
-          fails.map(async ([deed]) => codeOf(swarm.control.ask({ agent: `bad-${deed}`, id: 'kept', input: deed }))),
-        );
-        expect(await askWhile(swarm, 'good', told)).toBeGreaterThanOrEqual(3);
-        expect(await told).toEqual(fails.map(([, code]) => code));
-        expect(loop.longestWorkMs).toBeLessThan(1_000);
-        // Later callers must not wait for another three attempts to start.
-        const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
-        expect(await codeOf(later)).toBe('E_AGENT_START');
-        const problems = (await swarm.control.status()).instances.filter(({ problem }) => problem !== undefined);
-        expect(problems).toHaveLength(fails.length);
-      }
-      const mended = fails.map(([deed]) => scriptedAgent(`bad-${deed}`));
-      {
-        await using swarm = await openSwarm(folder.path, { agents: mended });
-        await until(async () => (await swarm.control.status()).instances.every(({ queued }) => queued === 0), {
-          about: 'all is handled',
-        });
-      }
-      await readStore(folder.path, async (journal) => {
-        for (const [deed] of fails) {
-          const at = { agentName: `bad-${deed}`, instanceKey: 'default' };
-          const expected = deed === 'exit-0' ? [deed, 'later'] : [deed];
-          expect(inputsOf((await journal.read(at)).messages)).toEqual(expected);
-        }
+  test('X-03 fails the start: callers get the error, others are answered, and accepted events are handled after a fix', async () => {
+    await using folder = await temporaryFolder();
+    const broken = fails.map(([deed]) =>
+      scriptedAgent(`bad-${deed}`, { extensions: [extensionOf('misbehaving', { atStart: deed })] }),
+    );
+    {
+      await using swarm = await openSwarm(folder.path, {
+        agents: [scriptedAgent('good'), ...broken],
+        policy: { ...quickPolicy, startTimeoutMs: 2_000, restart },
       });
-    },
-    TEST_MS,
-  );
+      await ask(swarm, 'good', 'default', 'hello');
+      using loop = watchLoop();
+      const told = Promise.all(
+        fails.map(async ([deed]) => codeOf(swarm.control.ask({ agent: `bad-${deed}`, id: 'kept', input: deed }))),
+      );
+      expect(await askWhile(swarm, 'good', told)).toBeGreaterThanOrEqual(3);
+      expect(await told).toEqual(fails.map(([, code]) => code));
+      expect(loop.longestWorkMs).toBeLessThan(1_000);
+      // Later callers must not wait for another three attempts to start.
+      const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
+      expect(await codeOf(later)).toBe('E_AGENT_START');
+      const problems = (await swarm.control.status()).instances.filter(({ problem }) => problem !== undefined);
+      expect(problems).toHaveLength(fails.length);
+    }
+    const mended = fails.map(([deed]) => scriptedAgent(`bad-${deed}`));
+    {
+      await using swarm = await openSwarm(folder.path, { agents: mended });
+      await until(async () => (await swarm.control.status()).instances.every(({ queued }) => queued === 0), {
+        about: 'all is handled',
+      });
+    }
+    await readStore(folder.path, async (journal) => {
+      for (const [deed] of fails) {
+        const at = { agentName: `bad-${deed}`, instanceKey: 'default' };
+        const expected = deed === 'exit-0' ? [deed, 'later'] : [deed];
+        expect(inputsOf((await journal.read(at)).messages)).toEqual(expected);
+      }
+    });
+  });
 });
 
 describe('an extension that misbehaves in its cleanup', () => {
-  test(
-    'has the grace period and no more, and the conversation is kept',
-    async () => {
-      await using folder = await temporaryFolder();
-      const deeds = sampledCases(['block-forever', 'wait-forever', 'exit-1', 'throw-trap', 'kill-itself'], 3);
-      {
-        await using swarm = await openSwarm(folder.path, {
-          agents: deeds.map((deed) =>
-            scriptedAgent(`bad-${deed}`, { extensions: [extensionOf('misbehaving', { atEnd: deed })] }),
-          ),
-        });
-        await Promise.all(deeds.map(async (deed) => ask(swarm, `bad-${deed}`, 'default', deed)));
-        await swarm.control.stop({ graceMs: 1_000 });
-        expect(findTagged(swarm.runTag)).toEqual([]);
-        // None of these exits counts as a crash, because no work was left.
-        expect(swarm.told('process.exited').map(({ level }) => level)).toEqual(deeds.map(() => 'info'));
-      }
-      await readStore(folder.path, async (journal) => {
-        for (const deed of deeds) {
-          const { messages } = await journal.read({ agentName: `bad-${deed}`, instanceKey: 'default' });
-          expect(inputsOf(messages)).toEqual([deed]);
-        }
+  test('has the grace period and no more, and the conversation is kept', async () => {
+    await using folder = await temporaryFolder();
+    const deeds = sampledCases(['block-forever', 'wait-forever', 'exit-1', 'throw-trap', 'kill-itself'], 3);
+    {
+      await using swarm = await openSwarm(folder.path, {
+        agents: deeds.map((deed) =>
+          scriptedAgent(`bad-${deed}`, { extensions: [extensionOf('misbehaving', { atEnd: deed })] }),
+        ),
       });
-    },
-    TEST_MS,
-  );
+      await Promise.all(deeds.map(async (deed) => ask(swarm, `bad-${deed}`, 'default', deed)));
+      await swarm.control.stop({ graceMs: 1_000 });
+      expect(findTagged(swarm.runTag)).toEqual([]);
+      // None of these exits counts as a crash, because no work was left.
+      expect(swarm.told('process.exited').map(({ level }) => level)).toEqual(deeds.map(() => 'info'));
+    }
+    await readStore(folder.path, async (journal) => {
+      for (const deed of deeds) {
+        const { messages } = await journal.read({ agentName: `bad-${deed}`, instanceKey: 'default' });
+        expect(inputsOf(messages)).toEqual([deed]);
+      }
+    });
+  });
 });
