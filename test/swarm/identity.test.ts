@@ -134,36 +134,6 @@ describe('the trace', () => {
     expect(running.ends.map((end) => end.traceId)).toEqual([traceId, traceId, traceId]);
   });
 
-  test('A-07 R-08 a call of the model is below its agents__request, one of a layer below the turn or the step', async () => {
-    await using running = await startTestSwarm({ agents: [{ name: 'a', extensions: ['courier'] }, 'b'] });
-    const layer = (name: string) => ({ name, steps: [{ ask: { target: 'b', input: name } }] });
-    await running.say('a', 'ask b by the model', { metadata: { turn: layer('turn'), step: layer('step') } });
-    await until(() => spansOf(running).filter(({ name }) => name === 'turn.completed').length === 4, {
-      about: 'all is told',
-    });
-    const spans = spansOf(running);
-    const parents = spans
-      .filter(({ name, agent }) => name === 'turn.started' && agent === 'b')
-      .map(({ parentSpanId }) => parentSpanId);
-    expect(parents).toEqual([
-      only(spans, { name: 'turn.started', agent: 'a' }).spanId,
-      only(spans, { name: 'step.started', agent: 'a', stepIndex: 0 }).spanId,
-      only(spans, { name: 'tool.called', agent: 'a', toolName: 'agents__request' }).spanId,
-    ]);
-  });
-
-  test('A-07 R-08 a send carries it, too', async () => {
-    await using running = await startTestSwarm({ agents: ['a', 'b'] });
-    const traceId = newTraceId();
-    await running.say('a', 'tell b hello', { traceId });
-    const told = await until(
-      () => spansOf(running).find(({ name, agent }) => name === 'turn.started' && agent === 'b'),
-      { about: 'it is told' },
-    );
-    const asking = only(spansOf(running), { name: 'tool.called', agent: 'a', toolName: 'agents__send' });
-    expect(told).toMatchObject({ traceId, parentSpanId: asking.spanId });
-  });
-
   test('A-07 R-08 is written beside each conversation, equal to the reported events', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     await running.say('a', 'ask b hello');

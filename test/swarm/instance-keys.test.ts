@@ -151,23 +151,4 @@ describe('an invalid delivery', () => {
     }
     expect(readFolders(running).map(({ name }) => name)).toEqual(['host~default']);
   });
-
-  test('is refused, naming the field', async () => {
-    await using running = await startTestSwarm({ agents: ['host'] });
-    const wrong: readonly (readonly [object, string])[] = [
-      [{ agent: 7 }, 'agent is not a text'],
-      [{ instanceKey: ['a'] }, 'instanceKey is not a text'],
-      [{ input: { text: 'hello' } }, 'input is not a text'],
-      [{ id: '' }, 'id is not'],
-      [{ id: 'x'.repeat(257) }, 'id is not'],
-      [{ traceId: '0'.repeat(32) }, 'traceId is not'],
-      [{ metadata: { when: () => 1 } }, 'metadata'],
-      [{ auth: { self: 1n } }, 'auth'],
-    ];
-    for (const [delivery, problem] of wrong) {
-      const error = { code: 'E_EVENT_INVALID', message: expect.stringContaining(problem) };
-      expect(await rejectionOf(running.swarm.deliver(delivery))).toMatchObject(error);
-    }
-    expect(await running.say('host', 'hello')).toBe('host heard: hello');
-  });
 });
