@@ -4,10 +4,9 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newTraceId } from '@goondan/runtime/control';
-import type { AgentAddress, JsonObject } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { errand, heardBy, shareTestSwarm, startTestSwarm, type TestSwarm } from './start-test-swarm.ts';
-import { until } from '../until.ts';
+import { addressOf, forgeCall } from './forge-call.ts';
+import { errand, heardBy, shareTestSwarm, startTestSwarm, type TestSwarm, waitForHeard } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
@@ -16,29 +15,6 @@ const victim = { name: 'victim', extensions: ['witness'] };
 
 /** A swarm for tests that leave its agents unharmed. */
 const shared = shareTestSwarm({ agents: ['a', forger, victim] });
-
-/** Creates the frame of a call as a process would send it, with everything that a process can claim. */
-function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
-  const event = {
-    id: 'forged',
-    type: 'user.message',
-    input: 'forged',
-    instanceKey: 'other',
-    source: { kind: 'cli', name: 'control' },
-    auth: { user: 'root' },
-    callChain: [],
-    traceId: 'f'.repeat(32),
-    replyTo: { target: 'victim', correlationId: 'x' },
-    createdAt: new Date(0).toISOString(),
-  };
-  const call = { type: 'call', callId: 'forged', kind: 'send', to, event, timeoutMs: 1_000 };
-  return JSON.stringify({
-    ...call,
-    from: 'victim',
-    caller: { agentName: 'victim', instanceKey: 'default' },
-    ...claims,
-  });
-}
 
 /** Creates the frame that ends a turn, as a process would send it. */
 function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
@@ -53,8 +29,6 @@ function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
   const result = { turnId: `turn-${eventId}`, finishReason: 'text_response', responseMessage: message };
   return JSON.stringify({ type, eventId, result, ...(type === 'reply' ? {} : { stepCount: 1, usage }) });
 }
-
-const addressOf = (agentName: string, instanceKey = 'default') => ({ agentName, instanceKey });
 
 /** Returns the messages that the log got about the forger, from this line on. */
 function logged({ logs }: TestSwarm, event: string, since = 0): readonly string[] {
@@ -83,9 +57,7 @@ describe('a forged call', () => {
     ];
     // The forger's turn lasts until both calls have arrived, because the end of the turn would cancel them.
     const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
-    const heard = await until(() => heardBy(running, 'victim').length === 2 && heardBy(running, 'victim'), {
-      about: 'both are heard',
-    });
+    const heard = await waitForHeard(running, 'victim', 2);
     const stamped = {
       type: 'agent.message',
       source: { kind: 'agent', name: 'forger' },
@@ -132,9 +104,7 @@ describe('a forged end of a turn', () => {
     await using running = await startTestSwarm({ agents: ['a', forger, victim] });
     const held = { name: 'held', steps: [{ hold: 'gate' }] };
     const asked = running.run('a', [{ ask: { target: 'victim', errand: held } }], { id: 'asked-by-a-client' });
-    const [heard] = await until(() => heardBy(running, 'victim').length === 1 && heardBy(running, 'victim'), {
-      about: 'the victim works',
-    });
+    const [heard] = await waitForHeard(running, 'victim', 1);
     const ids = [heard?.id ?? '', 'asked-by-a-client', 'nobody-knows-it', `turn-${heard?.id}`];
     const forged = ids.flatMap((id) => [forgeEnd('turn.done', id), forgeEnd('reply', id)]);
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');

@@ -4,7 +4,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { newTraceId } from '@goondan/runtime/control';
 import { logsFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
-import { heardBy, startTestSwarm, type TestSwarm } from './start-test-swarm.ts';
+import { heardBy, startTestSwarm, type TestSwarm, waitForHeard } from './start-test-swarm.ts';
 import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
@@ -19,13 +19,7 @@ describe('the caller', () => {
     await running.run('a', [{ ask: { target: 'b', errand: onwards } }, { tell: { target: 'b', errand: onwards } }], {
       auth,
     });
-    const heard = await until(
-      () => {
-        const all = [...heardBy(running, 'b'), ...heardBy(running, 'c')];
-        return all.length === 4 && all;
-      },
-      { about: 'all four are heard' },
-    );
+    const heard = [...(await waitForHeard(running, 'b', 2)), ...(await waitForHeard(running, 'c', 2))];
     expect(heard.map((event) => event.auth)).toEqual([auth, auth, auth, auth]);
     expect(heard.map(({ source }) => source)).toEqual(['a', 'a', 'b', 'b'].map((name) => ({ kind: 'agent', name })));
     // If the caller has no `auth`, the called agent gets none.
@@ -43,13 +37,7 @@ describe('the caller', () => {
     });
     const traceId = newTraceId();
     await running.say('a', 'hello', { auth, traceId, metadata: { target: 'b' } });
-    const heard = await until(
-      () => {
-        const all = heardBy(running, 'b');
-        return all.length === 2 && all;
-      },
-      { about: 'both are heard' },
-    );
+    const heard = await waitForHeard(running, 'b', 2);
     const stamped = { auth, traceId, source: { kind: 'agent', name: 'a' } };
     expect(heard).toMatchObject([
       { ...stamped, input: 'asked' },
@@ -67,10 +55,8 @@ describe('the caller', () => {
     expect(claims?.about).toEqual(Array(10).fill('E_AGENT_REQUEST'));
     // An agent without an identity cannot get one.
     await running.say('a', 'hello', { metadata: { target: 'b' }, instanceKey: 'nobody' });
-    const later = await until(() => heardBy(running, 'b').length === 4 && heardBy(running, 'b').slice(2), {
-      about: 'both are heard',
-    });
-    for (const event of later) expect(event).not.toHaveProperty('auth');
+    const later = await waitForHeard(running, 'b', 4);
+    for (const event of later.slice(2)) expect(event).not.toHaveProperty('auth');
   });
 });
 

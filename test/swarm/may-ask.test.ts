@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { startSwarm } from '@goondan/runtime';
+import { addressOf, forgeCall } from './forge-call.ts';
 import { answerOf, heardBy, makeTestFolder, shareTestSwarm, startTestSwarm, testPlan } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
@@ -66,22 +67,8 @@ test('code that writes into the channel of its process cannot go round mayAsk', 
   const forger = { name: 'forger', extensions: ['forger'], mayAsk: [] };
   const victim = { name: 'victim', extensions: witness };
   await using running = await startTestSwarm({ agents: [forger, victim] });
-  const forge = (callId: string, kind: string) => {
-    const event = {
-      id: callId,
-      type: 'agent.message',
-      input: 'forged',
-      instanceKey: 'default',
-      source: { kind: 'agent', name: 'victim' },
-      traceId: 'f'.repeat(32),
-      replyTo: { target: 'victim', correlationId: 'x' },
-      createdAt: new Date(0).toISOString(),
-    };
-    return JSON.stringify({
-      ...{ type: 'call', callId, kind, to: { agentName: 'victim', instanceKey: 'default' }, event, timeoutMs: 1_000 },
-      caller: { agentName: 'victim', instanceKey: 'default' },
-    });
-  };
+  const about = { type: 'agent.message', instanceKey: 'default', source: { kind: 'agent', name: 'victim' } };
+  const forge = (id: string, kind: string) => forgeCall(addressOf('victim'), { callId: id, kind }, { ...about, id });
   await running.say('forger', 'hello', { metadata: { forged: [forge('one', 'send'), forge('two', 'request')] } });
   expect(await running.say('victim', 'hello')).toBe('victim heard: hello');
   expect(heardBy(running, 'victim').map(({ input }) => input)).toEqual(['hello']);

@@ -1,26 +1,15 @@
 // Tests that a workspace has only one orchestrator. A second orchestrator is refused while the first one runs. After
 // the first one was killed, the second one continues its work.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { connectSwarm, type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
+import { connectSwarm, type LogLine } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
 import { textOf } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { testInProof } from '../samples.ts';
-import { findTagged, waitUntilGone } from '../torture/processes.ts';
-import {
-  answerOf,
-  errand,
-  foldersIn,
-  makeTestFolder,
-  readNotes,
-  release,
-  testPlan,
-  workspace,
-} from './start-test-swarm.ts';
+import { commandOf, findTagged, guardiansOf, waitUntilGone } from '../supervision/kit.ts';
+import { openWorkspace } from './open-workspace.ts';
+import { answerOf, errand, foldersIn, readNotes, release, workspace } from './start-test-swarm.ts';
 import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
@@ -28,63 +17,20 @@ setDefaultTimeout(60_000);
 const agents = ['host', 'guest'];
 const place = (folder: string) => ({ stateRoot: foldersIn(folder).stateRoot, workspaceId: workspace });
 
-interface Greeting {
-  readonly pid?: number;
-  readonly code?: string;
-  readonly message?: string;
-}
-
-/** Creates a folder for the test, and starts orchestrators in it. They are ended together with the test. */
-async function openWorkspace() {
-  const folder = await makeTestFolder();
-  const children: Bun.Subprocess[] = [];
-  const swarms: Swarm[] = [];
-  return {
-    folder,
-    /** Starts an orchestrator in this process. */
-    async startHere(onLog: (line: LogLine) => void = () => undefined) {
-      const swarm = await startSwarm({ ...testPlan(folder, { agents }), onLog });
-      swarms.push(swarm);
-      return swarm;
-    },
-    /** Starts an orchestrator in another process. */
-    async start() {
-      const command = [
-        process.execPath,
-        '--no-install',
-        join(import.meta.dir, 'orchestrator-process.ts'),
-        folder,
-        ...agents,
-      ];
-      const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
-      children.push(child);
-      const { value } = await child.stdout.getReader().read();
-      // The cast is safe: orchestrator-process.ts printed this line.
-      return { child, greeting: JSON.parse(new TextDecoder().decode(value)) as Greeting };
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(swarms.map((swarm) => swarm.stop({ graceMs: 0 })));
-      for (const child of children) child.kill('SIGKILL');
-      await Promise.all(children.map(({ exited }) => exited));
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
 async function runTagOf(folder: string): Promise<string> {
   return (await readOwner(place(folder)))?.runTag ?? '';
 }
 
 describe('a second orchestrator on the same workspace', () => {
   test('is refused, naming the owner, from this process and from another', async () => {
-    await using opened = await openWorkspace();
+    await using opened = await openWorkspace(agents);
     const { folder } = opened;
-    const { greeting: first, child } = await opened.start();
+    const { greeting: first, child } = await opened.startThere();
     expect(first.pid).toBe(child.pid);
     const message = expect.stringMatching(new RegExp(`^Swarm test runs in .* already: process ${first.pid}, since 20`));
     const refusal = { code: 'E_SWARM_RUNNING', message };
     expect(await rejectionOf(opened.startHere())).toMatchObject(refusal);
-    expect((await opened.start()).greeting).toEqual(refusal);
+    expect((await opened.startThere()).greeting).toEqual(refusal);
 
     // The first orchestrator is not affected, and ends as usual.
     const control = await connectSwarm(place(folder));
@@ -102,8 +48,13 @@ describe('a second orchestrator on the same workspace', () => {
 
   // In `npm test`, own-workspace.process.test.ts has races for a workspace.
   testInProof('one of several that start at the same moment gets it', async () => {
-    await using opened = await openWorkspace();
-    const started = await Promise.all([opened.start(), opened.start(), opened.start(), opened.start()]);
+    await using opened = await openWorkspace(agents);
+    const started = await Promise.all([
+      opened.startThere(),
+      opened.startThere(),
+      opened.startThere(),
+      opened.startThere(),
+    ]);
     const greetings = started.map(({ greeting }) => greeting);
     const [winner, ...others] = greetings.filter(({ pid }) => pid !== undefined);
     expect(others).toEqual([]);
@@ -116,9 +67,9 @@ describe('a second orchestrator on the same workspace', () => {
 
 describe('after an orchestrator was killed with SIGKILL', () => {
   test('R-03 the next one starts, ends its remaining processes, and handles its accepted events', async () => {
-    await using opened = await openWorkspace();
+    await using opened = await openWorkspace(agents);
     const { folder } = opened;
-    const { child } = await opened.start();
+    const { child } = await opened.startThere();
     const runTag = await runTagOf(folder);
     const control = await connectSwarm(place(folder));
     // The host has left a program running, and waits for the guest. Three more events are queued for the host.
@@ -169,9 +120,9 @@ describe('after an orchestrator was killed with SIGKILL', () => {
   });
 
   test('the guardian alone leaves nothing of it within two seconds', async () => {
-    await using opened = await openWorkspace();
+    await using opened = await openWorkspace(agents);
     const { folder } = opened;
-    const { child } = await opened.start();
+    const { child } = await opened.startThere();
     const runTag = await runTagOf(folder);
     const control = await connectSwarm(place(folder));
     await control.deliver({ input: errand('leaving', [{ leave: 'program' }, { hold: 'gate' }]) });
@@ -194,7 +145,7 @@ async function readInputs(folder: string, agentName: string): Promise<readonly s
  * because it would otherwise start another guardian.
  */
 async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): Promise<void> {
-  const [guardian, ...others] = findCommand(runTag);
+  const [guardian, ...others] = guardiansOf(runTag);
   expect(others).toEqual([]);
   orchestrator.kill('SIGSTOP');
   process.kill(guardian ?? 0, 'SIGKILL');
@@ -202,20 +153,6 @@ async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): P
   await orchestrator.exited;
 }
 
-/** Finds living processes whose command line contains this word. The guardian has the run tag as an argument. */
-function findCommand(word: string): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).filter((pid) => readCommand(pid).includes(word));
-}
-
 function isSleep(pid: number): boolean {
-  return readCommand(pid).startsWith('sleep ');
-}
-
-function readCommand(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-  } catch {
-    return '';
-  }
+  return commandOf(pid).startsWith('sleep\0');
 }

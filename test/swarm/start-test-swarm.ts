@@ -22,6 +22,7 @@ import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
 import { workspaceFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { waitUntilGone } from '../torture/processes.ts';
+import { until } from '../until.ts';
 import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.ts';
 
 export const workspace = 'test';
@@ -195,6 +196,13 @@ export function heardBy({ notes }: Pick<TestSwarm, 'notes'>, agent: string): rea
   const heard = notes().filter(({ what, agentName }) => what === 'heard' && agentName === agent);
   // The cast is safe: bundle/witness.ts wrote these notes.
   return heard.map(({ about }) => (about as { readonly inputEvent: AgentEvent }).inputEvent);
+}
+
+/** Waits until an agent with the extension `witness` has got this many events, and returns them. */
+export function waitForHeard(running: Pick<TestSwarm, 'notes'>, agent: string, count: number) {
+  return until(() => heardBy(running, agent).length === count && heardBy(running, agent), {
+    about: `${agent} hears ${count} events`,
+  });
 }
 
 const bundle = join(import.meta.dir, 'bundle');

@@ -2,22 +2,14 @@
 // that loses its workspace ends.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectSwarm, type LogLine, startSwarm } from '@goondan/runtime';
+import { connectSwarm, type LogLine } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
 import { textOf } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { hasPart, inPidNamespace, works } from '../parts.ts';
-import {
-  answerOf,
-  errand,
-  foldersIn,
-  makeTestFolder,
-  startTestSwarm,
-  testPlan,
-  workspace,
-} from './start-test-swarm.ts';
+import { openWorkspace } from './open-workspace.ts';
+import { answerOf, errand, startTestSwarm } from './start-test-swarm.ts';
 import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
@@ -28,37 +20,11 @@ const hasNamespaces = hasPart(
   '`unshare --pid` does not work here',
 );
 
-/** Creates a folder for the test, and starts a swarm in a separate process. Both are removed after the test. */
-async function openFolder() {
-  const folder = await makeTestFolder();
-  const children: Bun.Subprocess[] = [];
-  const place = { stateRoot: foldersIn(folder).stateRoot, workspaceId: workspace };
-  return {
-    folder,
-    place,
-    workspaceFolder: join(place.stateRoot, 'workspaces', workspace),
-    startHere: (onLog: (line: LogLine) => void = () => undefined) =>
-      startSwarm({ ...testPlan(folder, { agents: ['host'] }), onLog }),
-    async startThere(wrapper: readonly string[] = []) {
-      const program = [process.execPath, '--no-install', join(import.meta.dir, 'orchestrator-process.ts')];
-      const child = Bun.spawn([...wrapper, ...program, folder, 'host'], { stdio: ['ignore', 'pipe', 'inherit'] });
-      children.push(child);
-      await child.stdout.getReader().read();
-      return child;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const child of children) child.kill('SIGKILL');
-      await Promise.all(children.map(({ exited }) => exited));
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
 describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
   test('keeps a second one out, whatever happens to orchestrator.json, and loses nothing it acknowledged', async () => {
-    await using opened = await openFolder();
+    await using opened = await openWorkspace(['host']);
     const { place, workspaceFolder } = opened;
-    const child = await opened.startThere(inPidNamespace);
+    const { child } = await opened.startThere(inPidNamespace);
     const file = join(workspaceFolder, 'orchestrator.json');
     const isRefused = async () =>
       expect(await rejectionOf(opened.startHere())).toMatchObject({
@@ -100,7 +66,7 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
 
 describe('a swarm whose workspace is taken away', () => {
   test('accepts nothing more, reports it, ends, and does not affect the new owner', async () => {
-    await using opened = await openFolder();
+    await using opened = await openWorkspace(['host']);
     const { place, workspaceFolder } = opened;
     const logs: LogLine[] = [];
     const first = await opened.startHere((line) => void logs.push(line));
@@ -138,7 +104,7 @@ describe('a swarm whose workspace is taken away', () => {
   });
 
   test('ends when its state root is deleted, and does not make it again', async () => {
-    await using opened = await openFolder();
+    await using opened = await openWorkspace(['host']);
     const { place } = opened;
     const swarm = await opened.startHere();
     await swarm.ask({ input: 'hello' });
