@@ -19,10 +19,8 @@ export interface PlanChoice {
 
 export function planIn(folder: string, choice: PlanChoice = {}): StartSwarmOptions {
   const { config = {}, policy = {}, secrets = [], extensions = [], isolation } = choice;
-  const put = { tool: 'shelf__put', args: { what: '{{what}}' } };
   const keeper = agent(folder, 'keeper', config, [
-    { when: '^twice (?<what>.+)', calls: [put, put] },
-    { when: '^put (?<what>.+)', call: put },
+    { when: '^put (?<what>.+)', call: { tool: 'shelf__put', args: { what: '{{what}}' } } },
     { when: '^ask', call: { tool: 'shelf__ask' } },
     { when: '^look', call: { tool: 'shelf__look' } },
     { afterTool: 'shelf__look', say: 'It is {{result.shelf}}.' },
