@@ -28,6 +28,7 @@ import { templateNames } from '../../packages/cli/src/init/templates.ts';
 import { readSteps } from '../follow-page.ts';
 import { repository } from '../read-repository.ts';
 import { sampleStep, testInProof } from '../samples.ts';
+import { until } from '../until.ts';
 import {
   doorsProgram,
   program,
@@ -383,8 +384,7 @@ describe('in an empty project, with the tarballs alone', () => {
         expect((await listOwn()).length).toBeGreaterThanOrEqual(3);
         child.kill('SIGKILL');
         await child.exited;
-        await Bun.sleep(2_000);
-        expect(await listOwn()).toEqual([]);
+        await until(async () => (await listOwn()).length === 0, { within: 2_000, about: 'no process is left' });
       },
     );
   });

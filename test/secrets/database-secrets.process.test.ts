@@ -14,6 +14,7 @@ import { type Cluster, startCluster } from '../cluster/start-cluster.ts';
 import { withDescendants } from '../cluster/disturb.ts';
 import { canaries, findCanaries } from './canaries.ts';
 import { countConnections, findInMemory } from './read-memory.ts';
+import { until } from '../until.ts';
 
 // The server of the tests asks nobody for a password; a node has one all the same.
 const PASSWORD = 'only-the-node-knows-this-password';
@@ -67,12 +68,13 @@ describe('a swarm on PostgreSQL, in which every part writes what it knows', () =
     expect(JSON.stringify(end)).toContain('done');
     // The lines of the log, the traces and the conversations that the connector began come a little later.
     const wanted = ['printed by the tool', 'printed by the connector', 'failed with', '"type":"chain"', 'heard', '***'];
-    let text = '';
-    for (let round = 0; round < 200 && !wanted.every((each) => text.includes(each)); round += 1) {
-      await Bun.sleep(100);
-      text = await dump();
-    }
-    expect(wanted.filter((each) => !text.includes(each))).toEqual([]);
+    const text = await until(
+      async () => {
+        const dumped = await dump();
+        return wanted.every((each) => dumped.includes(each)) && dumped;
+      },
+      { about: `the database has ${wanted.join(', ')}` },
+    );
     expect(findCanaries(text)).toEqual([]);
     // The bundle is deployed, without the file of its secrets. The search would find one.
     expect(text).toContain('gdn_bundle');

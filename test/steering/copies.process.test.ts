@@ -6,6 +6,7 @@ import type { Message } from '@goondan/types';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
 import { testInProof } from '../samples.ts';
+import { until } from '../until.ts';
 
 setDefaultTimeout(90_000);
 
@@ -107,11 +108,9 @@ function open(gate: string): void {
 }
 
 async function reached(gate: string): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!existsSync(join(place.folder, `${gate}.reached`))) {
-    if (Date.now() > deadline) throw new Error(`No turn has reached the gate ${gate}.`);
-    await Bun.sleep(10);
-  }
+  await until(() => existsSync(join(place.folder, `${gate}.reached`)), {
+    about: `a turn has reached the gate ${gate}`,
+  });
 }
 
 /** Sends a taken input again, and a last one; returns all inputs in the order of the conversation. */

@@ -121,7 +121,7 @@ describe('a stopped swarm', () => {
     await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
     const { end } = await askAndBegin(swarm, folder.path);
     const first = swarm.control.stop({ graceMs: FOREVER_MS });
-    await Bun.sleep(100);
+    expect(await codeOf(swarm.control.deliver({ input: 'too late' }))).toBe('E_SWARM_STOPPED');
     await swarm.control.stop();
     await Promise.all([first, swarm.control.stopped]);
     expect(await codeOf(end)).toBe('E_SWARM_STOPPED');

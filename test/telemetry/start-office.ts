@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { LogLine, Swarm } from '@goondan/runtime';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { startOrchestrator } from '../../packages/runtime/src/orchestrator/start-orchestrator.ts';
+import { until } from '../until.ts';
 
 const token = 'the-token-of-the-door';
 
@@ -37,14 +38,11 @@ export async function startOffice(environment: Readonly<Record<string, string>>)
     environment: { ...process.env, ...environment },
     onLog: (line) => void lines.push(line),
   });
-  const url = async (): Promise<string> => {
-    for (;;) {
-      const found = lines.map(({ message }) => /(http:\/\/127\.0\.0\.1:\d+\/?\S*)/.exec(message)?.[1]);
-      const [heard] = lines.flatMap(({ connection }, index) => (connection === 'door' ? [found[index]] : []));
-      if (heard !== undefined) return heard.replace(/[.,]$/, '');
-      await Bun.sleep(10);
-    }
+  const findUrl = () => {
+    const told = lines.find(({ connection }) => connection === 'door')?.message ?? '';
+    return /(http:\/\/127\.0\.0\.1:\d+\/?\S*)/.exec(told)?.[1]?.replace(/[.,]$/, '');
   };
+  const url = () => until(findUrl, { about: 'the connection has an address' });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= swarm.stop({ graceMs: 5_000 }));
   return {
