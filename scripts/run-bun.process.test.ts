@@ -1,15 +1,13 @@
 // Tests real runs: a copy of the script in a temporary repository that has its own tests.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeScratchRepository } from '../test/scratch-repository.ts';
 
-const repository = join(import.meta.dir, '..');
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-run-bun-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
-const scriptNames = ['run-bun', 'failed-tests', 'engine-settings', 'usual-engine', 'refuse-leftovers'];
-const scripts = [...scriptNames.map((name) => `scripts/${name}.mjs`), 'test/seed.ts'];
 const passing = `import { expect, test } from 'bun:test';
 test('passes', () => expect(process.env.SECRET).toBeUndefined());`;
 const failing = `import { expect, test } from 'bun:test'; test('fails', () => expect(1).toBe(2));`;
@@ -229,17 +227,8 @@ describe('npm test', () => {
 });
 
 async function runSuite(files: Record<string, string>, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of [...scripts, 'packages/runtime/bin/find-bun.cjs', 'packages/runtime/package.json'])
-    cpSync(join(repository, path), join(place, path));
-  await Bun.write(join(place, 'node_modules/bun/package.json'), JSON.stringify({ version: Bun.version }));
-  mkdirSync(join(place, 'node_modules/bun/bin'));
-  symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
-  symlinkSync(join(repository, 'node_modules/fast-check'), join(place, 'node_modules/fast-check'));
-  for (const [path, text] of Object.entries(files)) await Bun.write(join(place, path), text);
-
   const child = Bun.spawn(['node', 'scripts/run-bun.mjs', 'test', ...args], {
-    cwd: place,
+    cwd: await makeScratchRepository(temporary, files),
     env: { ...process.env, ...env },
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,9 +1,10 @@
 // Checks that a test is never skipped silently because a part of the system is missing.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repository } from './read-repository.ts';
+import { makeScratchRepository } from './scratch-repository.ts';
 
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-parts-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
@@ -80,38 +81,17 @@ function runCi(files: Record<string, string>) {
 }
 
 async function run(files: Record<string, string>, command: string[]) {
-  const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of [
-    '.ci/run',
-    'scripts/run-bun.mjs',
-    'scripts/failed-tests.mjs',
-    'scripts/engine-settings.mjs',
-    'scripts/usual-engine.mjs',
-    'scripts/refuse-leftovers.mjs',
-    'packages/runtime/bin/find-bun.cjs',
-    'packages/runtime/package.json',
-    'test/parts.ts',
-    'test/seed.ts',
-  ]) {
-    cpSync(join(repository, path), join(place, path));
-  }
-  mkdirSync(join(place, 'node_modules/bun/bin'), { recursive: true });
-  symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));
-  symlinkSync(join(repository, 'node_modules/fast-check'), join(place, 'node_modules/fast-check'));
+  const place = await makeScratchRepository(temporary, files, ['.ci/run', 'test/parts.ts']);
+  const known = ['bash', 'cat', 'dirname', 'find', 'grep', 'mktemp', 'node', 'rm', 'tail', 'tee'];
   const programs = {
+    ...Object.fromEntries(known.map((name) => [name, `exec ${Bun.which(name)} "$@"`])),
     npm: '[ "$1" = ci ] || exec node scripts/run-bun.mjs test',
     'apt-get': 'echo "apt-get $*"',
   };
-  for (const name of ['bash', 'cat', 'dirname', 'find', 'grep', 'mktemp', 'node', 'rm', 'tail', 'tee']) {
-    await Bun.write(join(place, 'bin', name), `#!/bin/sh\nexec ${Bun.which(name)} "$@"\n`);
-    chmodSync(join(place, 'bin', name), 0o755);
-  }
   for (const [name, text] of Object.entries(programs)) {
     await Bun.write(join(place, 'bin', name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(place, 'bin', name), 0o755);
   }
-  const all = { ...files, 'node_modules/bun/package.json': JSON.stringify({ version: Bun.version }) };
-  for (const [path, text] of Object.entries(all)) await Bun.write(join(place, path), text);
   const { GOONDAN_TEST_PARTS: _, ...env } = process.env;
   const child = Bun.spawn(command, {
     cwd: place,
