@@ -44,7 +44,7 @@ async function start(choice?: PlanChoice): Promise<Swarm> {
 }
 
 /** Starts the swarm in a separate process, so that the test can kill it. */
-async function startElsewhere(): Promise<{ control: Swarm; kill(): Promise<void> }> {
+async function startElsewhere(): Promise<{ control: Swarm; kill: () => Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'swarm-process.ts'), folder], { stdout: 'pipe' });
   const kill = async () => {
     child.kill('SIGKILL');
