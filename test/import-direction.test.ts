@@ -123,10 +123,13 @@ describe('the walker', () => {
   test.each([
     ['types', 'a.ts', `import { z } from 'zod';`, 'zod'],
     ['types', 'a.ts', `import { join } from 'node:path';`, 'node:path'],
+    ['core', 'index.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
     ['runtime', 'agent/a.ts', `import '@goondan/cli';`, '@goondan/cli'],
     ['runtime', 'agent/a.ts', `const { v010 } = await import('@goondan/v010');`, '@goondan/v010'],
+    ['v010', 'a.ts', `import { x } from '@goondan/runtime';`, '@goondan/runtime'],
     ['runtime', 'agent/a.ts', `import type { X } from '../config/bundle/x.ts';`, '../config/bundle/x.ts'],
     ['runtime', 'config/a.ts', `import { x } from './bundle/kinds/x.ts';`, './bundle/kinds/x.ts'],
+    ['runtime', 'orchestrator/deep/a.ts', `import { x } from '../../config/bundle/x.ts';`, '../../config/bundle/x.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '../../../types/src/x.ts';`, '../../../types/src/x.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '../orchestrator/x.ts';`, '../orchestrator/x.ts'],
     ['runtime', 'agent/a.ts', `import type { X } from '../connector/x.ts';`, '../connector/x.ts'],
@@ -142,6 +145,7 @@ describe('the walker', () => {
     ['runtime', 'agent/a.ts', `export { x } from '../index.ts';`, '../index.ts'],
     ['runtime', 'config/a.ts', `import { x } from '../agent/x.ts';`, '../agent/x.ts'],
     ['runtime', 'log/a.ts', `import { x } from '../workspace/x.ts';`, '../workspace/x.ts'],
+    ['runtime', 'agent/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
     ['runtime', 'index.ts', `export { x } from './testing/index.ts';`, './testing/index.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '@goondan/runtime/testing';`, '@goondan/runtime/testing'],
     ['runtime', 'newroom/a.ts', `import { x } from '../ports/x.ts';`, '../ports/x.ts'],
@@ -154,6 +158,8 @@ describe('the walker', () => {
     ['runtime', 'workspace/a.ts', `import type { X } from '../agent/turn/x.ts';`, '../agent/turn/x.ts'],
     ['cli', 'main.ts', `import { x } from '@goondan/runtime/testing';`, '@goondan/runtime/testing'],
     ['cli', 'main.ts', `import { x } from '@goondan/runtime/src/json/x.ts';`, '@goondan/runtime/src/json/x.ts'],
+    ['base', 'main.ts', `import { x } from '@goondan/runtime/history';`, '@goondan/runtime/history'],
+    ['cli', 'main.ts', `import { x } from 'ajv';`, 'ajv'],
     ['unknown', 'main.ts', `import { x } from '@goondan/types';`, '@goondan/types'],
   ])('forbids: %s/src/%s imports %s', (name, file, text, specifier) => {
     const path = `packages/${name}/src/${file}`;

@@ -4,7 +4,14 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type QuestionSummary, connectSwarm, startSwarm, type Swarm, type TurnEnd } from '@goondan/runtime';
+import {
+  type QuestionSummary,
+  connectSwarm,
+  startSwarm,
+  type Swarm,
+  type SwarmNotice,
+  type TurnEnd,
+} from '@goondan/runtime';
 import { textOf } from '@goondan/types';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
@@ -125,15 +132,16 @@ describe('an approval', () => {
     expect((await control.status()).instances).toMatchObject([{ agent: 'keeper', status: 'working', questions: 1 }]);
     const another = await connectSwarm(place());
     // A program that starts to watch later also gets the question.
-    const heard: string[] = [];
-    await another.watch({ types: ['question'], soFar: true }, (notice) => {
-      if (notice.type === 'question') heard.push(`${notice.state} ${notice.question.id} ${notice.outcome?.by}`);
-    });
+    const heard: SwarmNotice[] = [];
+    await another.watch({ types: ['question'], soFar: true }, (notice) => heard.push(notice));
     await until(async () => heard.length > 0, { about: 'the question is heard' });
     await another.answer({ id: question?.id ?? '', by: 'ann', decision: 'approved' });
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     await until(async () => heard.length > 1, { about: 'the answer is heard' });
-    expect(heard).toEqual([`asked ${question?.id ?? ''} undefined`, `decided ${question?.id ?? ''} ann`]);
+    expect(heard).toMatchObject([
+      { type: 'question', question, state: 'asked' },
+      { type: 'question', question, state: 'decided', outcome: { decision: 'approved', by: 'ann' } },
+    ]);
     expect((await control.status()).instances[0]).not.toHaveProperty('questions');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
     expect(

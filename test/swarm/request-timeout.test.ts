@@ -1,4 +1,5 @@
-// Tests a request that takes too long. The caller and the called agent are notified.
+// Tests a request that takes too long. The caller and the called agent are notified, and neither gets the answer to
+// another request.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestSwarm } from './start-test-swarm.ts';
 import { until } from '../until.ts';
@@ -23,6 +24,20 @@ describe.concurrent('a request that is not answered in time', () => {
     });
     const end = await until(() => running.ends.find(({ agent }) => agent === 'b'), { about: 'its turn ends' });
     expect(end.result).toMatchObject({ finishReason: 'error', error: { code: 'E_CANCELLED' } });
+  });
+
+  test('A-03 the late reply is dropped, and the next request to the same callee gets its own', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'] });
+    const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
+    const ends = await running.run('a', [
+      { ask: { target: 'b', errand: sleeping, timeoutMs: 500 } },
+      { ask: { target: 'b', input: 'second' } },
+    ]);
+    expect(ends).toMatchObject([{ code: 'E_AGENT_TIMEOUT' }, { response: 'b heard: second' }]);
+    const late = running.logs.filter(({ event }) => event === 'reply.late');
+    expect(late.map(({ message }) => message)).toEqual([
+      'A reply of agent "b" to a came when nobody waited for it any more.',
+    ]);
   });
 
   test('A-03 one that ends as soon as its turn begins is cancelled', async () => {
@@ -54,5 +69,23 @@ describe.concurrent('a request that is not answered in time', () => {
     await until(async () => (await running.swarm.status()).instances.every(({ status }) => status === 'idle'), {
       about: 'everybody is free again',
     });
+  });
+});
+
+// Its time limit is short, so it runs alone.
+describe('a request in the queue of its callee', () => {
+  test('A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
+    await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
+    const busy = running.run('b', [{ hold: 'gate' }]);
+    await until(() => running.notes().length === 1, { about: 'B works' });
+    const never = { name: 'never', steps: [{ sleep: LONG_MS }] };
+    const problem = 'Agent "b" did not begin its turn within 300 ms (its policy.queueTimeoutMs).';
+    expect(await running.run('a', [{ ask: { target: 'b', errand: never, timeoutMs: 1 } }])).toMatchObject([
+      { code: 'E_AGENT_TIMEOUT', message: problem },
+    ]);
+    running.release('gate');
+    await busy;
+    expect(await running.say('a', 'ask b And now?')).toBe('b heard: And now?');
+    expect(running.notes().filter(({ what, errand: name }) => what === 'began' && name === 'never')).toEqual([]);
   });
 });
