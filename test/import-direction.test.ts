@@ -144,6 +144,7 @@ describe('the walker', () => {
     ['runtime', 'agent/a.ts', `const x = require('../orchestrator/x.ts');`, '../orchestrator/x.ts'],
     ['runtime', 'agent/a.ts', `export { x } from '../index.ts';`, '../index.ts'],
     ['runtime', 'config/a.ts', `import { x } from '../agent/x.ts';`, '../agent/x.ts'],
+    ['runtime', 'ports/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
     ['runtime', 'log/a.ts', `import { x } from '../workspace/x.ts';`, '../workspace/x.ts'],
     ['runtime', 'agent/a.ts', `import { x } from '../testing/x.ts';`, '../testing/x.ts'],
     ['runtime', 'index.ts', `export { x } from './testing/index.ts';`, './testing/index.ts'],

@@ -121,6 +121,7 @@ describe('a stopped swarm', () => {
     await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
     const { end } = await askAndBegin(swarm, folder.path);
     const first = swarm.control.stop({ graceMs: FOREVER_MS });
+    // A stopping swarm rejects input, so the first stop has begun.
     expect(await codeOf(swarm.control.deliver({ input: 'too late' }))).toBe('E_SWARM_STOPPED');
     await swarm.control.stop();
     await Promise.all([first, swarm.control.stopped]);

@@ -1,6 +1,7 @@
 // Tests agents of a swarm that call each other in real processes, through the orchestrator.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { errand, startTestSwarm } from './start-test-swarm.ts';
+import { testInProof } from '../samples.ts';
 import { until } from '../until.ts';
 
 setDefaultTimeout(60_000);
@@ -61,5 +62,23 @@ describe('errors of a call', () => {
     expect(JSON.parse(await running.say('host', 'ask guest fail'))).toMatchObject({ code: 'E_AGENT_FAILED', message });
     // The turn failed, but the agent still works.
     expect(await running.say('host', 'ask guest Again?')).toBe('guest heard: Again?');
+  });
+
+  // `call-broker.test.ts` has a full inbox, too.
+  testInProof('A-08 a full inbox is a coded error for the caller, and no accepted event is dropped', async () => {
+    await using running = await startTestSwarm({ agents: ['host', 'guest'] });
+    const { swarm } = running;
+    await swarm.deliver({ agent: 'guest', input: errand('held', [{ hold: 'gate' }]) });
+    await until(() => running.notes().length > 0, { about: 'the guest works' });
+    // An inbox holds 1000 events. One of these is already being handled.
+    const waiting = Array.from({ length: 999 }, (_, number) => `waiting-${number}`);
+    await Promise.all(waiting.map((id) => swarm.deliver({ agent: 'guest', id, input: id })));
+    const full = { code: 'E_INBOX_FULL', message: expect.stringContaining('"default" is full: 1000 events waiting') };
+    const calls = [{ ask: { target: 'guest', input: 'Hello' } }, { tell: { target: 'guest', input: 'Hello' } }];
+    expect(await running.run('host', calls)).toEqual([full, full]);
+    // Another instance of the same agent has its own inbox.
+    const [other] = await running.run('host', [{ ask: { target: 'guest', input: 'Hello', instanceKey: 'other' } }]);
+    expect(other).toMatchObject({ response: 'guest heard: Hello' });
+    expect((await swarm.status()).instances.find(({ agent }) => agent === 'guest')).toMatchObject({ queued: 1_000 });
   });
 });

@@ -11,7 +11,7 @@ const witness = ['witness'];
 const shared = shareTestSwarm({
   agents: [
     { name: 'lead', mayAsk: ['helper'] },
-    { name: 'helper', mayAsk: [] },
+    { name: 'helper', description: 'Helps.', mayAsk: [] },
     { name: 'secret', extensions: witness },
   ],
 });
@@ -50,14 +50,18 @@ describe('an agent with mayAsk', () => {
     const running = shared();
     await running.say('secret', 'hello');
     await running.say('helper', 'hello');
-    expect(JSON.parse(await running.say('lead', 'catalog'))).toEqual({ agents: [{ name: 'helper' }] });
+    expect(JSON.parse(await running.say('lead', 'catalog'))).toEqual({
+      agents: [{ name: 'helper', description: 'Helps.' }],
+    });
     expect(JSON.parse(await running.say('helper', 'catalog'))).toEqual({ agents: [] });
     expect(JSON.parse(await running.say('secret', 'catalog')).agents).toHaveLength(3);
     const listed = async (agent: string) => {
       const { instances } = JSON.parse(await running.say(agent, 'list')) as { instances: { agentName: string }[] };
       return [...new Set(instances.map(({ agentName }) => agentName))].toSorted();
     };
-    expect(await listed('lead')).toEqual(['helper']);
+    expect(JSON.parse(await running.say('lead', 'list'))).toEqual({
+      instances: [{ agentName: 'helper', instanceKey: 'default', status: 'idle' }],
+    });
     expect(await listed('helper')).toEqual([]);
     expect(await listed('secret')).toContain('secret');
   });

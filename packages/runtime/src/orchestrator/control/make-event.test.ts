@@ -17,3 +17,15 @@ test.each(['', 'x'.repeat(65), '\ud800', 7])('a client named %p is refused', (cl
   const delivery = { client: client as string };
   expect(() => makeEvent(delivery, 'host', deps)).toThrow(expect.objectContaining({ code: 'E_EVENT_INVALID' }));
 });
+
+test.each([
+  ['agent', 7],
+  ['instanceKey', ['a']],
+])('an event whose %s is not a text is refused', (field, value) => {
+  expect(() => makeEvent({ [field]: value }, 'host', deps)).toThrow(
+    expect.objectContaining({
+      code: 'E_EVENT_INVALID',
+      message: `This cannot be delivered: ${field} is not a text.`,
+    }),
+  );
+});
