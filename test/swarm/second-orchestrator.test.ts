@@ -145,10 +145,10 @@ async function readInputs(folder: string, agentName: string): Promise<readonly s
  * because it would otherwise start another guardian.
  */
 async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): Promise<void> {
-  const [guardian, ...others] = guardiansOf(runTag);
-  expect(others).toEqual([]);
+  const guardians = guardiansOf(runTag);
+  expect(guardians).toHaveLength(1);
   orchestrator.kill('SIGSTOP');
-  process.kill(guardian ?? 0, 'SIGKILL');
+  process.kill(guardians[0] ?? 0, 'SIGKILL');
   orchestrator.kill('SIGKILL');
   await orchestrator.exited;
 }
