@@ -31,17 +31,6 @@ describe('the messages of a model call', () => {
     expect(contents(shorter.requests[1]?.messages)).toEqual(['one']);
   });
 
-  test('L-04 the results of several calls have ids of their own, and reach the model once', async () => {
-    let seen: LlmMessage[] = [];
-    const calls = [1, 2].map((text) => ({ tool: 'echo__run', args: { text } }));
-    const script = [{ when: 'go', calls }, { say: 'done' }];
-    const agent = await changing((input) => (seen = [...input]), { ...callsTool, script });
-    await agent.say('go');
-    expect(new Set(seen.map(({ id }) => id)).size).toBe(4);
-    const sent = agent.requests[1]?.messages ?? [];
-    expect(sent.flatMap((message) => (message.role === 'tool' ? message.content : []))).toHaveLength(2);
-  });
-
   test('L-04 have the shape of v0.10 and the ids of the conversation', async () => {
     let seen: LlmMessage[] = [];
     const agent = await changing((input) => (seen = input), { ...callsTool, systemPrompt: 'Be kind.' });

@@ -1,7 +1,6 @@
 // The api of an old extension: its members, its state, and everything that no longer exists.
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent } from '@goondan/runtime/testing';
-import { OldState } from './old-state.ts';
 import type { OldExtensionApi, OldRegister } from './old-types.ts';
 import { callsTool, oldExtension } from './testing/old-extension.ts';
 
@@ -70,6 +69,14 @@ describe('the api of an old extension', () => {
       code: 'E_EXT_COMPAT',
       message: `Extension "old" uses api.${member}, which no longer exists.`,
       suggestion: expect.stringMatching(replacement),
+    });
+  });
+
+  test('L-04 api.pipeline, which v0.10 did not have, is an error', async () => {
+    const started = registering((api) => Reflect.get(api, 'pipeline'));
+    expect(started).rejects.toMatchObject({
+      code: 'E_EXT_COMPAT',
+      message: expect.stringContaining('api.pipeline, which v0.10 did not have'),
     });
   });
 
@@ -158,34 +165,6 @@ describe('the state of an old extension', () => {
     expect(seen).toStrictEqual([{}, { list: [1] }, { list: [1] }]);
     await agent.close();
     expect(await agent.stateOf('old')).toEqual({ list: [1] });
-  });
-
-  test('a value that is set while the state is being read is kept', async () => {
-    const old = new OldState(
-      { state: { get: async () => ({ from: 'the runtime' }), set: async () => undefined }, logger: console },
-      'old',
-    );
-    const loading = old.load();
-    old.set({ from: 'the extension' });
-    await loading;
-    expect(old.get()).toEqual({ from: 'the extension' });
-  });
-
-  test('survives a restart of the agent', async () => {
-    const counts: unknown[] = [];
-    const counting = () =>
-      oldExtension('old', ({ pipelines, getState, setState }) => {
-        counts.push(getState().count);
-        pipelines.mutate('turn.post', (ctx) => {
-          setState({ count: Number(getState().count ?? 0) + 1 });
-          return ctx;
-        });
-      });
-    const first = await scriptedAgent({ extensions: [counting()] });
-    await first.say('hello');
-    await first.close();
-    await scriptedAgent({ store: first.store, extensions: [counting()] });
-    expect(counts).toEqual([undefined, 1]);
   });
 
   test('a value that is not JSON is an error that names its part', async () => {

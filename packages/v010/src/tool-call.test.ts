@@ -1,6 +1,6 @@
 // The points toolCall.pre, toolCall.exec and toolCall.post.
 import { describe, expect, test } from 'bun:test';
-import { scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { extension, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import type { OldRegister, OldToolCallContext, OldToolResult } from './old-types.ts';
 import { callsTool, oldExtension } from './testing/old-extension.ts';
 
@@ -219,5 +219,32 @@ describe('the functions of a tool call', () => {
       ['a', 'a'],
       ['a', 'b', 'c'],
     ]);
+  });
+
+  test('L-04 see the calls of other extensions, also those outside of a step', async () => {
+    const seen: unknown[] = [];
+    const old = oldExtension('old', ({ pipelines }) => {
+      pipelines.wrap('toolCall.exec', (ctx, next) => {
+        seen.push([ctx.toolCall.args.text, ctx.step.index, ctx.toolCatalog.length, ctx.blocks.length]);
+        return next(ctx);
+      });
+    });
+    const calling = extension('calling', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        expect((await ctx.tools.call('echo__run', { text: 'outside' })).status).toBe('ok');
+        return ctx.next();
+      });
+    });
+    for (const extensions of [
+      [calling, old],
+      [old, calling],
+    ]) {
+      const agent = await scriptedAgent({ ...callsTool, extensions });
+      expect((await agent.say('go')).text).toBe('done');
+      expect(seen.splice(0)).toEqual([
+        ['outside', 0, 0, 0],
+        ['hello', 0, 1, 0],
+      ]);
+    }
   });
 });
