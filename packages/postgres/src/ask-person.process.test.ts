@@ -1,25 +1,17 @@
 // Tests a question of an agent in PostgreSQL: its process is killed, and a person answers afterwards.
-import { afterAll, expect, test } from './testing/with-postgres.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from './testing/with-postgres.ts';
 import { join } from 'node:path';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { startOrchestrator } from '../../runtime/src/orchestrator/start-orchestrator.ts';
 import { postgresSource } from './cluster-source.ts';
-import { openDatabase } from './driver/database.ts';
 import { addToken } from './nodes/tokens.ts';
-import { makeTestDatabase } from './testing/test-database.ts';
+import { openTestDatabase } from './testing/test-database.ts';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { until } from '../../../test/until.ts';
 
 const folder = join(import.meta.dir, '../../base/examples/ask-person');
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-ask-'));
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  rmSync(stateRoot, { recursive: true, force: true });
-});
+const { address, database } = await openTestDatabase();
+const stateRoot = temporaryFolder('ask');
 
 test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its answer reaches the call', async () => {
   const loaded = await loadBundle(folder, { environment: {} });
@@ -29,7 +21,7 @@ test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its a
     plan: { ...plan, policy: { ...plan.policy, spares: 0 } },
     stateRoot,
     workspaceId: 'node',
-    cluster: { source: postgresSource({ address: made.address, swarm: 'planner' }), node: 'one', token },
+    cluster: { source: postgresSource({ address: address, swarm: 'planner' }), node: 'one', token },
   });
   try {
     const turn = swarm.ask({ input: 'And where?' });

@@ -1,24 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from './testing/with-postgres.ts';
+import { afterEach, beforeEach, describe, expect, test } from './testing/with-postgres.ts';
 import type { ClusterStore } from '@goondan/runtime/history';
 import type { AgentAddress, AgentEvent, GoondanError } from '@goondan/types';
 import { postgresSource } from './cluster-source.ts';
-import { type Database, openDatabase } from './driver/database.ts';
 import { readStatus } from './nodes/store-status.ts';
-import { makeTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { openTestDatabase } from './testing/test-database.ts';
 import { until } from '../../../test/until.ts';
 
 const damaged: AgentAddress = { agentName: 'coder', instanceKey: 'damaged' };
 const other: AgentAddress = { agentName: 'coder', instanceKey: 'other' };
 
-let made: TestDatabase;
-let database: Database;
+const { address, database } = await openTestDatabase();
 let store: ClusterStore;
 let swarms = 0;
 let swarm: string;
-beforeAll(async () => {
-  made = await makeTestDatabase();
-  database = openDatabase(made.address);
-});
 beforeEach(async () => {
   swarm = `swarm ${++swarms}`;
   store = await join('one');
@@ -29,13 +23,9 @@ beforeEach(async () => {
   }
 });
 afterEach(() => store.close());
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
 
 function join(name: string): Promise<ClusterStore> {
-  const source = postgresSource({ address: made.address, swarm, leaseMs: 60_000, scanMs: 20 });
+  const source = postgresSource({ address: address, swarm, leaseMs: 60_000, scanMs: 20 });
   return source.join({ name, start: `start of ${name}`, version: '0.1.0' });
 }
 

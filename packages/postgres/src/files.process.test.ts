@@ -1,7 +1,5 @@
 // Tests images and files of a swarm in PostgreSQL: imported from files, sent to a node, read by its agent processes.
-import { afterAll, expect, test } from './testing/with-postgres.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from './testing/with-postgres.ts';
 import { join } from 'node:path';
 import { startSwarm, type Swarm } from '@goondan/runtime';
 import { testInProof } from '../../../test/samples.ts';
@@ -11,21 +9,15 @@ import { startWireServer } from '../../runtime/src/agent/model/providers/wire/wi
 import { startOrchestrator } from '../../runtime/src/orchestrator/start-orchestrator.ts';
 import { sha256 } from '../../runtime/src/json/sha256.ts';
 import { postgresSource } from './cluster-source.ts';
-import { openDatabase } from './driver/database.ts';
 import { addToken } from './nodes/tokens.ts';
 import { importFiles } from './store/import-files.ts';
 import { dumpDatabase } from './testing/dump-database.ts';
-import { makeTestDatabase } from './testing/test-database.ts';
+import { openTestDatabase } from './testing/test-database.ts';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { until } from '../../../test/until.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-files-'));
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  rmSync(stateRoot, { recursive: true, force: true });
-});
+const { address, database } = await openTestDatabase();
+const stateRoot = temporaryFolder('files');
 
 /** A picture that is longer than a piece of the channel and of the table. */
 const pictureOf = (word: string) =>
@@ -58,7 +50,7 @@ test('Y-02 S-01 files of a swarm in PostgreSQL', async () => {
     plan,
     stateRoot: join(stateRoot, 'node'),
     workspaceId: 'node',
-    cluster: { source: postgresSource({ address: made.address, swarm: 'studio' }), node: 'one', token },
+    cluster: { source: postgresSource({ address: address, swarm: 'studio' }), node: 'one', token },
   });
   try {
     // The process of the node reads the imported bytes over its channel.
@@ -109,7 +101,7 @@ testInProof(
         plan,
         stateRoot: join(stateRoot, node),
         workspaceId: node,
-        cluster: { source: postgresSource({ address: made.address, swarm: 'two' }), node, token },
+        cluster: { source: postgresSource({ address: address, swarm: 'two' }), node, token },
       });
     const [accepts, runs]: Swarm[] = [await start('accepts'), await start('runs')];
     try {

@@ -1,7 +1,6 @@
 // Tests that tokens of MCP servers do not reach the database of a swarm, although the server repeats them everywhere.
 import { afterAll, expect, test } from './testing/with-postgres.ts';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { guardedBundle } from '../../base/src/extensions/mcp/testing/guarded-bundle.ts';
@@ -9,21 +8,15 @@ import { GuardedServer } from '../../base/src/extensions/mcp/testing/guarded-ser
 import { signInAsPerson } from '../../base/src/extensions/mcp/testing/sign-in-as-person.ts';
 import { startOrchestrator } from '../../runtime/src/orchestrator/start-orchestrator.ts';
 import { postgresSource } from './cluster-source.ts';
-import { openDatabase } from './driver/database.ts';
 import { addToken } from './nodes/tokens.ts';
 import { dumpDatabase } from './testing/dump-database.ts';
-import { makeTestDatabase } from './testing/test-database.ts';
+import { openTestDatabase } from './testing/test-database.ts';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-tokens-')));
+const { address, database } = await openTestDatabase();
+const folder = temporaryFolder('tokens');
 const server = new GuardedServer();
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => server.stop());
 
 test('N-01 no token of a sign-in is in PostgreSQL', async () => {
   const [bundleFolder, stateRoot] = [join(folder, 'bundle'), join(folder, 'state')];
@@ -38,7 +31,7 @@ test('N-01 no token of a sign-in is in PostgreSQL', async () => {
     plan,
     stateRoot,
     workspaceId: 'node',
-    cluster: { source: postgresSource({ address: made.address, swarm: 'tokens' }), node: 'one', token },
+    cluster: { source: postgresSource({ address: address, swarm: 'tokens' }), node: 'one', token },
   });
   const askAll = async (input: string) => {
     const answers = await Promise.all(['plain', 'kept', 'shared'].map((agent) => swarm.ask({ agent, input })));

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '../testing/with-postgres.ts';
-import { openTestSwarms } from '../testing/test-swarm.ts';
+import { expect, test } from '../testing/with-postgres.ts';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { claimInstance, releaseInstance } from './claim-rows.ts';
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
+const rows = await openSwarmPerTest();
 
 test('S-02 a release of an earlier claim does not end a later claim of the same node', async () => {
-  const rows = swarms.make();
   const { id } = await rows.join('one');
   const address = { agentName: 'coder', instanceKey: 'default' };
   const claim = async () => (await claimInstance(rows, id, address)).epoch ?? 0;
@@ -25,5 +20,4 @@ test('S-02 a release of an earlier claim does not end a later claim of the same 
   expect(await owner()).toBe(id);
   await releaseInstance(rows, id, address, second);
   expect(await owner()).toBeNull();
-  await rows.end();
 });

@@ -1,18 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { codeOf } from '../testing/code-of.ts';
-import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { MOST_FOLDER_BYTES, PostgresConnections } from './connection-leases.ts';
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-let swarm: TestSwarm;
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
-beforeEach(() => {
-  swarm = swarms.make();
-});
-afterEach(() => swarm.end());
+const swarm = await openSwarmPerTest();
 
 async function join(name: string) {
   const placement = await swarm.join(name);

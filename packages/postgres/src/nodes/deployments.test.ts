@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
+import { beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import { codeOf } from '../testing/code-of.ts';
-import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { MOST_BUNDLE_BYTES, PostgresDeployments } from './deployments.ts';
 import { insertNode, listNodes } from './node-rows.ts';
 
@@ -12,15 +12,9 @@ const put = (digest: string, base?: string | null) => ({
   ...(base !== undefined && { base }),
 });
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-let swarm: TestSwarm;
+const swarm = await openSwarmPerTest();
 let deployments: PostgresDeployments;
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
 beforeEach(() => {
-  swarm = swarms.make();
   deployments = new PostgresDeployments(swarm);
 });
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '../testing/with-postgres.ts';
-import { openTestSwarms } from '../testing/test-swarm.ts';
+import { expect, test } from '../testing/with-postgres.ts';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
 
-const [begun, waiting] = ['begun', 'waiting'].map((instanceKey) => ({ agentName: 'coder', instanceKey })) as [
-  { agentName: string; instanceKey: string },
-  { agentName: string; instanceKey: string },
-];
+const begun = { agentName: 'coder', instanceKey: 'begun' };
+const waiting = { agentName: 'coder', instanceKey: 'waiting' };
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
+const swarm = await openSwarmPerTest();
 
 function listen(node: NodePlacement): string[] {
   const told: string[] = [];
@@ -23,28 +17,23 @@ function listen(node: NodePlacement): string[] {
 }
 
 test('S-03 a node tells once that another one is gone, and which begun turns it takes over', async () => {
-  const swarm = swarms.make();
-  try {
-    const [one, two, third] = [await swarm.join('one'), await swarm.join('two'), await swarm.join('three')];
-    const [told, toldThird] = [listen(two), listen(third)];
-    for (const at of [begun, waiting]) {
-      await swarm.addInput(at, { seq: 1, eventId: at.instanceKey });
-      await one.claim(at);
-    }
-    await swarm.database.query(`update gdn_inbox set began = true where swarm = $1 and key = 'begun'`, [swarm.swarm]);
-    await two.renew();
-    expect(await two.claim(begun)).toBe(false);
-    expect(told).toEqual([]);
-    await swarm.endLease(one);
-    for (const node of [two, third, two]) await node.renew();
-    for (const at of [begun, waiting]) expect(await two.claim(at)).toBe(true);
-    expect(told).toEqual(['one is gone', 'begun of one']);
-    expect(toldThird).toEqual(['one is gone']);
-    await swarm.endLease(two);
-    await swarm.join('two');
-    await third.renew();
-    expect(toldThird).toEqual(['one is gone']);
-  } finally {
-    await swarm.end();
+  const [one, two, third] = [await swarm.join('one'), await swarm.join('two'), await swarm.join('three')];
+  const [told, toldThird] = [listen(two), listen(third)];
+  for (const at of [begun, waiting]) {
+    await swarm.addInput(at, { seq: 1, eventId: at.instanceKey });
+    await one.claim(at);
   }
+  await swarm.database.query(`update gdn_inbox set began = true where swarm = $1 and key = 'begun'`, [swarm.swarm]);
+  await two.renew();
+  expect(await two.claim(begun)).toBe(false);
+  expect(told).toEqual([]);
+  await swarm.endLease(one);
+  for (const node of [two, third, two]) await node.renew();
+  for (const at of [begun, waiting]) expect(await two.claim(at)).toBe(true);
+  expect(told).toEqual(['one is gone', 'begun of one']);
+  expect(toldThird).toEqual(['one is gone']);
+  await swarm.endLease(two);
+  await swarm.join('two');
+  await third.renew();
+  expect(toldThird).toEqual(['one is gone']);
 });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { placementConformance } from '@goondan/runtime/testing';
 import type { AgentAddress } from '@goondan/types';
 import { samples } from '../../../../test/samples.ts';
 import { storeAway } from '../driver/coded-error.ts';
-import { makeTestClock, openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { makeTestClock, openSwarmPerTest } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
 import { until } from '../../../../test/until.ts';
 
@@ -21,63 +21,43 @@ const codeOf = (action: () => unknown): string => {
 
 const codeFrom = (error: unknown): string => (error as { readonly code: string }).code;
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-let swarm: TestSwarm;
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
-
-function withSwarm(title: string, check: (swarm: TestSwarm) => Promise<void>): void {
-  test(title, async () => {
-    swarm = swarms.make();
-    try {
-      await check(swarm);
-    } finally {
-      await swarm.end();
-    }
-  });
-}
+const swarm = await openSwarmPerTest();
 
 describe('nodes in PostgreSQL', () => {
   placementConformance(
     (name, check) => test(`S-02 ${name}`, check),
     async () => {
-      const made = swarms.make();
       const seams = {
-        join: (name: string) => made.join(name),
+        join: (name: string) => swarm.join(name),
         async takeAway(placement: unknown) {
           // Safe: `join` above made it.
           const node = placement as NodePlacement;
-          await made.endLease(node);
+          await swarm.endLease(node);
           await node.renew();
         },
       };
-      return { seams, again: async () => seams, end: () => made.end() };
+      return { seams, again: async () => seams, end: async () => undefined };
     },
   );
 });
 
 describe('claims', () => {
-  withSwarm(
-    'S-02 of two nodes that race for an instance again and again one wins each time, and the epochs grow',
-    async () => {
-      const nodes = [await swarm.join('one'), await swarm.join('two')] as const;
-      const wins = new Map<string, number>();
-      let last = 0;
-      for (let round = 0; round < samples(500, 20); round += 1) {
-        const claims = await Promise.all(nodes.map((node) => node.claim(address)));
-        expect(claims.filter(Boolean)).toHaveLength(1);
-        const winner = nodes[claims.indexOf(true)] ?? nodes[0];
-        wins.set(winner.node, (wins.get(winner.node) ?? 0) + 1);
-        expect(winner.epochOf(address)).toBeGreaterThan(last);
-        last = winner.epochOf(address);
-        await winner.release(address);
-      }
-    },
-  );
+  test('S-02 of two nodes that race for an instance again and again one wins each time, and the epochs grow', async () => {
+    const nodes = [await swarm.join('one'), await swarm.join('two')] as const;
+    const wins = new Map<string, number>();
+    let last = 0;
+    for (let round = 0; round < samples(500, 20); round += 1) {
+      const claims = await Promise.all(nodes.map((node) => node.claim(address)));
+      expect(claims.filter(Boolean)).toHaveLength(1);
+      const winner = nodes[claims.indexOf(true)] ?? nodes[0];
+      wins.set(winner.node, (wins.get(winner.node) ?? 0) + 1);
+      expect(winner.epochOf(address)).toBeGreaterThan(last);
+      last = winner.epochOf(address);
+      await winner.release(address);
+    }
+  });
 
-  withSwarm('S-02 an epoch is not used again after the rows of the instance were deleted', async () => {
+  test('S-02 an epoch is not used again after the rows of the instance were deleted', async () => {
     const node = await swarm.join('one');
     await node.claim(address);
     const epoch = node.epochOf(address);
@@ -88,14 +68,14 @@ describe('claims', () => {
     expect(node.epochOf(address)).toBeGreaterThan(epoch);
   });
 
-  withSwarm('a claim whose answer was lost can be repeated', async () => {
+  test('a claim whose answer was lost can be repeated', async () => {
     const node = await swarm.join('one');
     await node.claim(address);
     node.forget(address);
     expect(await node.claim(address)).toBe(true);
   });
 
-  withSwarm('own instances are claimed again without a statement', async () => {
+  test('own instances are claimed again without a statement', async () => {
     let statements = 0;
     const counted = { ...swarm.database };
     counted.query = (statement, values) => {
@@ -110,29 +90,26 @@ describe('claims', () => {
     expect(statements - before).toBe(1);
   });
 
-  withSwarm(
-    'S-02 a claim that waits for a lock does not take a lease that was renewed meanwhile as ended',
-    async () => {
-      const [owner, taker] = [await swarm.join('one'), await swarm.join('two')];
-      await owner.claim(address);
-      const lock = swarm.database.query(
-        `with locked as (update gdn_instance set version = version + 1 where swarm = $1 returning 1)
+  test('S-02 a claim that waits for a lock does not take a lease that was renewed meanwhile as ended', async () => {
+    const [owner, taker] = [await swarm.join('one'), await swarm.join('two')];
+    await owner.claim(address);
+    const lock = swarm.database.query(
+      `with locked as (update gdn_instance set version = version + 1 where swarm = $1 returning 1)
 select pg_sleep(0.6)::text from locked`,
-        [swarm.swarm],
-      );
-      await swarm.database.query(
-        `update gdn_node set lease_until = clock_timestamp() + interval '0.3 s' where swarm = $1 and id = $2`,
-        [swarm.swarm, owner.id],
-      );
-      const claim = taker.claim(address);
-      await sleep(systemClock, 100);
-      await owner.renew();
-      await lock;
-      expect(await claim).toBe(false);
-    },
-  );
+      [swarm.swarm],
+    );
+    await swarm.database.query(
+      `update gdn_node set lease_until = clock_timestamp() + interval '0.3 s' where swarm = $1 and id = $2`,
+      [swarm.swarm, owner.id],
+    );
+    const claim = taker.claim(address);
+    await sleep(systemClock, 100);
+    await owner.renew();
+    await lock;
+    expect(await claim).toBe(false);
+  });
 
-  withSwarm('S-02 a node that joined after a claim began is not taken for an ended one', async () => {
+  test('S-02 a node that joined after a claim began is not taken for an ended one', async () => {
     const taker = await swarm.join('two');
     await swarm.addInput(address, { seq: 1, eventId: 'e1' });
     const lock = swarm.database.query(
@@ -152,30 +129,27 @@ values ($1, 'node-new', 'new', 'm', clock_timestamp() + interval '1 min', '1')`,
     expect(await claim).toBe(false);
   });
 
-  withSwarm(
-    'S-04 the epoch of an instance without a frame is given once, so that its process reads nothing',
-    async () => {
-      const node = await swarm.join('one');
-      expect(node.takeNewEpoch(address)).toBeUndefined();
-      await node.claim(address);
-      const epoch = node.epochOf(address);
-      await node.claim(address);
-      expect([node.takeNewEpoch(address), node.takeNewEpoch(address)]).toEqual([epoch, undefined]);
-      await node.claim(other);
-      await node.release(other);
-      expect(node.takeNewEpoch(other)).toBeUndefined();
-      await swarm.database.query('update gdn_instance set last_seq = 1 where swarm = $1 and key = $2', [
-        swarm.swarm,
-        other.instanceKey,
-      ]);
-      await node.claim(other);
-      expect(node.takeNewEpoch(other)).toBeUndefined();
-    },
-  );
+  test('S-04 the epoch of an instance without a frame is given once, so that its process reads nothing', async () => {
+    const node = await swarm.join('one');
+    expect(node.takeNewEpoch(address)).toBeUndefined();
+    await node.claim(address);
+    const epoch = node.epochOf(address);
+    await node.claim(address);
+    expect([node.takeNewEpoch(address), node.takeNewEpoch(address)]).toEqual([epoch, undefined]);
+    await node.claim(other);
+    await node.release(other);
+    expect(node.takeNewEpoch(other)).toBeUndefined();
+    await swarm.database.query('update gdn_instance set last_seq = 1 where swarm = $1 and key = $2', [
+      swarm.swarm,
+      other.instanceKey,
+    ]);
+    await node.claim(other);
+    expect(node.takeNewEpoch(other)).toBeUndefined();
+  });
 });
 
 describe('leases', () => {
-  withSwarm('S-02 a frozen node is lost and refused before another node owns its instances', async () => {
+  test('S-02 a frozen node is lost and refused before another node owns its instances', async () => {
     const clock = makeTestClock();
     const frozen = await swarm.join('one', { leaseMs: 500, clock });
     const next = await swarm.join('two');
@@ -187,7 +161,7 @@ describe('leases', () => {
     expect(codeOf(() => frozen.epochOf(address))).toBe('E_FENCED');
   });
 
-  withSwarm('S-02 a node whose machine stood still is refused by the database, and lost', async () => {
+  test('S-02 a node whose machine stood still is refused by the database, and lost', async () => {
     const clock = makeTestClock();
     const still = { ...clock, elapsed: () => 0 };
     const node = await swarm.join('one', { clock: still });
@@ -207,7 +181,7 @@ describe('leases', () => {
     expect(rows.map(({ owner }) => owner)).toEqual([next.id]);
   });
 
-  withSwarm('S-02 an ended lease is not renewed', async () => {
+  test('S-02 an ended lease is not renewed', async () => {
     const node = await swarm.join('one');
     const told: string[] = [];
     node.onLost((error) => void told.push(error.code));
@@ -218,7 +192,7 @@ describe('leases', () => {
     expect(await (await swarm.join('two')).nodes()).toMatchObject([{ name: 'two' }]);
   });
 
-  withSwarm('S-10 a node without an answer for half a lease starts nothing, and keeps its place', async () => {
+  test('S-10 a node without an answer for half a lease starts nothing, and keeps its place', async () => {
     const clock = makeTestClock();
     const node = await swarm.join('one', { clock });
     await node.claim(address);
@@ -228,30 +202,27 @@ describe('leases', () => {
     expect(codeOf(() => node.check(address))).toBe('nothing');
   });
 
-  withSwarm(
-    'S-10 a node without an answer for a whole lease is lost; an answer that comes later changes nothing',
-    async () => {
-      const clock = makeTestClock();
-      const late = { ...swarm.database };
-      const node = await swarm.join('one', { clock, database: late });
-      const told: (string | undefined)[] = [];
-      node.onLost((error, instance) => void told.push(error.code, instance?.agentName));
-      late.query = async (statement, values) => {
-        const answer = await swarm.database.query<never>(statement, values);
-        clock.jump({ elapsed: 60_000 });
-        return answer;
-      };
-      await node.renew();
-      expect(told).toEqual(['E_FENCED', undefined]);
-      expect(codeOf(() => node.check())).toBe('E_FENCED');
-      expect(node.mayRepeat()).toBe(false);
-    },
-  );
+  test('S-10 a node without an answer for a whole lease is lost; an answer that comes later changes nothing', async () => {
+    const clock = makeTestClock();
+    const late = { ...swarm.database };
+    const node = await swarm.join('one', { clock, database: late });
+    const told: (string | undefined)[] = [];
+    node.onLost((error, instance) => void told.push(error.code, instance?.agentName));
+    late.query = async (statement, values) => {
+      const answer = await swarm.database.query<never>(statement, values);
+      clock.jump({ elapsed: 60_000 });
+      return answer;
+    };
+    await node.renew();
+    expect(told).toEqual(['E_FENCED', undefined]);
+    expect(codeOf(() => node.check())).toBe('E_FENCED');
+    expect(node.mayRepeat()).toBe(false);
+  });
 });
 
 describe("S-05 only the database's clock decides about leases", () => {
   for (const date of [-86_400_000, 86_400_000]) {
-    withSwarm(`the clock of a node that jumped by ${date} ms changes nothing`, async () => {
+    test(`the clock of a node that jumped by ${date} ms changes nothing`, async () => {
       const clock = makeTestClock();
       const [owner, taker] = [await swarm.join('one', { clock }), await swarm.join('two', { clock })];
       await owner.claim(address);
@@ -266,7 +237,7 @@ describe("S-05 only the database's clock decides about leases", () => {
     });
   }
 
-  withSwarm('a monotonic clock that jumped makes a node stop, and take nothing', async () => {
+  test('a monotonic clock that jumped makes a node stop, and take nothing', async () => {
     const clock = makeTestClock();
     const owner = await swarm.join('one');
     const jumped = await swarm.join('two', { clock });
@@ -278,7 +249,7 @@ describe("S-05 only the database's clock decides about leases", () => {
 });
 
 describe('joining', () => {
-  withSwarm('S-02 refuses the name of a living node again and again, until its lease has ended', async () => {
+  test('S-02 refuses the name of a living node again and again, until its lease has ended', async () => {
     const first = await swarm.join('one', { facts: { name: 'one', start: 'first', version: '0.1.0' } });
     await first.claim(address);
     // A copy of the node's folder knows of the start before the first one.
@@ -293,7 +264,7 @@ describe('joining', () => {
     expect(await later.claim(address)).toBe(true);
   });
 
-  withSwarm('of two nodes that take a name at the same moment at most one gets it', async () => {
+  test('of two nodes that take a name at the same moment at most one gets it', async () => {
     for (let round = 0; round < 20; round += 1) {
       const name = `twin ${round}`;
       const joins = await Promise.allSettled(
@@ -305,7 +276,7 @@ describe('joining', () => {
     }
   });
 
-  withSwarm('S-02 a start that has ended for certain is replaced at once, and its node is lost', async () => {
+  test('S-02 a start that has ended for certain is replaced at once, and its node is lost', async () => {
     const earlier = await swarm.join('one');
     await earlier.claim(address);
     const later = await swarm.join('one');
@@ -316,7 +287,6 @@ describe('joining', () => {
   });
 
   test('refuses a database without tables, and one with tables of another version', async () => {
-    swarm = swarms.make();
     const database = { ...swarm.database };
     for (const rows of [[], [{ there: true, version: 99 }]]) {
       // Safe: these are the rows of the query for the version.
@@ -326,7 +296,7 @@ describe('joining', () => {
     }
   });
 
-  withSwarm('removes nodes that ended long ago, after their instances were freed', async () => {
+  test('removes nodes that ended long ago, after their instances were freed', async () => {
     const ended = await swarm.join('one');
     await ended.claim(address);
     await swarm.database.query(`update gdn_node set lease_until = now() - interval '2 hours' where swarm = $1`, [
@@ -347,7 +317,7 @@ describe('joining', () => {
 });
 
 describe('draining', () => {
-  withSwarm('tells the node once, and gives it no new instances', async () => {
+  test('tells the node once, and gives it no new instances', async () => {
     const [node, asking] = [await swarm.join('one'), await swarm.join('two')];
     await node.claim(address);
     let told = 0;
@@ -365,7 +335,7 @@ describe('draining', () => {
     expect((await asking.nodes()).find(({ name }) => name === 'one')).toMatchObject({ isDraining: true });
   });
 
-  withSwarm('refuses a name that no living node has', async () => {
+  test('refuses a name that no living node has', async () => {
     const node = await swarm.join('one');
     const refused = node.drain('nobody').catch(codeFrom);
     expect(await refused).toBe('E_NODE_UNKNOWN');
@@ -373,7 +343,7 @@ describe('draining', () => {
 });
 
 describe('the list of nodes', () => {
-  withSwarm('has loads, counts of instances and control ports', async () => {
+  test('has loads, counts of instances and control ports', async () => {
     const control = { address: '127.0.0.1:7444', certificate: 'ab' };
     const facts = { name: 'one', start: 's', version: '0.2.0', control };
     const node = await swarm.join('one', { facts });
@@ -393,7 +363,7 @@ describe('the list of nodes', () => {
     expect(await next.ownerOf(address)).toBeUndefined();
   });
 
-  withSwarm('a hint that cannot be sent does not end a claim', async () => {
+  test('a hint that cannot be sent does not end a claim', async () => {
     const { database } = swarm;
     const without: typeof database.query = (statement, values) =>
       statement.startsWith('select case') ? Promise.reject(storeAway('a test')) : database.query(statement, values);
@@ -404,7 +374,7 @@ describe('the list of nodes', () => {
     expect(await node.claim({ agentName: 'coder', instanceKey: 'hinted' })).toBe(true);
   });
 
-  withSwarm('refused agents are left to other nodes', async () => {
+  test('refused agents are left to other nodes', async () => {
     const [node, next] = [await swarm.join('one'), await swarm.join('two')];
     node.refuseAgents(new Set(['coder']));
     expect([await node.claim(address), await next.claim(address)]).toEqual([false, true]);
@@ -412,7 +382,7 @@ describe('the list of nodes', () => {
     expect(await node.claim(other)).toBe(true);
   });
 
-  withSwarm('an instance whose write was refused is lost alone', async () => {
+  test('an instance whose write was refused is lost alone', async () => {
     const node = await swarm.join('one');
     await node.claim(address);
     await node.claim(other);

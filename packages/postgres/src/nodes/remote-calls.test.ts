@@ -1,27 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, TurnResult } from '@goondan/types';
 import { PostgresQuestions } from '../store/questions.ts';
 import { countStatements } from '../testing/count-statements.ts';
-import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { PostgresCalls, type RemoteCallsOptions } from './remote-calls.ts';
 import { until } from '../../../../test/until.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
 const result: TurnResult = { turnId: 'turn-e1', finishReason: 'text_response' };
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-let swarm: TestSwarm;
 const opened: PostgresCalls[] = [];
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
-beforeEach(() => {
-  swarm = swarms.make();
-});
-afterEach(async () => {
+const swarm = await openSwarmPerTest(async () => {
   for (const calls of opened.splice(0)) await calls.close();
-  await swarm.end();
 });
 
 function open(options: Partial<RemoteCallsOptions> = {}) {

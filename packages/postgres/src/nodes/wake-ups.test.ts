@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
 import { countStatements } from '../testing/count-statements.ts';
-import { makeTestClock, openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { makeTestClock, openSwarmPerTest } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
 import { SCAN } from './scan.ts';
 import { WakeUps, type WakeUpsOptions } from './wake-ups.ts';
@@ -10,19 +10,9 @@ import { until } from '../../../../test/until.ts';
 const address: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
 
-let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
-let swarm: TestSwarm;
 const opened: WakeUps[] = [];
-beforeAll(async () => {
-  swarms = await openTestSwarms();
-});
-afterAll(() => swarms.end());
-beforeEach(() => {
-  swarm = swarms.make();
-});
-afterEach(async () => {
+const swarm = await openSwarmPerTest(async () => {
   for (const wakeUps of opened.splice(0)) await wakeUps.close();
-  await swarm.end();
 });
 
 /** Opens the wake-ups of a node, with a long pause between scans unless the test says otherwise. */
@@ -232,6 +222,14 @@ describe('the scan', () => {
   });
 });
 
+/** Sends hints until one is heard. All hints that were sent before are heard then, too. */
+async function untilHeard(told: string[]): Promise<void> {
+  await until(async () => {
+    await swarm.database.query(`select pg_notify($1, '["approval"]')`, [swarm.channel]);
+    return told.includes('approval');
+  });
+}
+
 describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
   /** Without NOTIFY, only the scan can tell. With it, no scan comes in time. */
   const options = () => (hasNotify ? { channel: swarm.channel } : { scanMs: 20 });
@@ -239,9 +237,7 @@ describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
   test('S-03 reach the owner of an instance', async () => {
     const node = await swarm.join('one');
     await node.claim(address);
-    const { wakeUps, told } = open(node, options());
-    wakeUps.start();
-    if (hasNotify) await untilListening(told);
+    const told = await openListening(node);
     await swarm.addInput(address, { seq: 1, eventId: 'e1' });
     await notify(['input', node.id, 'coder', 'default']);
     await until(() => told.includes('default'));
@@ -253,9 +249,7 @@ describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
     busy.setLoad(() => 10);
     await busy.renew();
     await idle.renew();
-    const { wakeUps, told } = open(idle, options());
-    wakeUps.start();
-    if (hasNotify) await untilListening(told);
+    const told = await openListening(idle);
     await swarm.addInput(address, { seq: 1, eventId: 'e1' });
     expect(await busy.claim(address)).toBe(false);
     await until(() => told.includes('default'));
@@ -266,9 +260,7 @@ describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
     const [node, other] = [await swarm.join('one'), await swarm.join('two')];
     await node.claim(address);
     await swarm.addInput(address, { seq: 1, eventId: 'e1' });
-    const { wakeUps, told } = open(other, options());
-    wakeUps.start();
-    if (hasNotify) await untilListening(told);
+    const told = await openListening(other);
     await node.release(address);
     await until(() => told.includes('default'));
     expect(other.owns(address)).toBe(true);
@@ -278,18 +270,14 @@ describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
     const [node, other] = [await swarm.join('one'), await swarm.join('two')];
     await node.claim(address);
     await swarm.addInput(address, { seq: 1, eventId: 'e1' });
-    const { wakeUps, told } = open(other, options());
-    wakeUps.start();
-    if (hasNotify) await untilListening(told);
+    const told = await openListening(other);
     await node.leave();
     await until(() => told.includes('default'));
   });
 
   test('reach a node that is asked to drain', async () => {
     const [node, other] = [await swarm.join('one'), await swarm.join('two')];
-    const { wakeUps, told } = open(node, options());
-    wakeUps.start();
-    if (hasNotify) await untilListening(told);
+    await openListening(node);
     let drained = 0;
     node.onDrain(() => (drained += 1));
     await other.drain('one');
@@ -300,11 +288,12 @@ describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
     if (hasNotify) await swarm.database.query('select pg_notify($1, $2)', [swarm.channel, JSON.stringify(payload)]);
   }
 
-  async function untilListening(told: string[]): Promise<void> {
-    await until(async () => {
-      await notify(['approval']);
-      return told.includes('approval');
-    });
+  /** Opens wake-ups that hear everything from now on. */
+  async function openListening(node: NodePlacement): Promise<string[]> {
+    const { wakeUps, told } = open(node, options());
+    wakeUps.start();
+    if (hasNotify) await untilHeard(told);
+    return told;
   }
 });
 
@@ -313,10 +302,7 @@ describe('hints', () => {
     const node = await swarm.join('one');
     const { wakeUps, told } = open(node, { channel: swarm.channel });
     wakeUps.start();
-    await until(async () => {
-      await swarm.database.query(`select pg_notify($1, '["approval"]')`, [swarm.channel]);
-      return told.includes('approval');
-    });
+    await untilHeard(told);
     told.length = 0;
     for (const payload of [
       ['input', 'node-x', 'coder', 'default'],
@@ -327,10 +313,7 @@ describe('hints', () => {
     ]) {
       await swarm.database.query('select pg_notify($1, $2)', [swarm.channel, JSON.stringify(payload)]);
     }
-    await until(async () => {
-      await swarm.database.query(`select pg_notify($1, '["approval"]')`, [swarm.channel]);
-      return told.includes('approval');
-    });
+    await untilHeard(told);
     expect(told).not.toContain('default');
   });
 

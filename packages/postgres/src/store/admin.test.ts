@@ -1,28 +1,21 @@
-import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, createUserMessage } from '@goondan/types';
 import type { HistoryReader, QuestionRecord } from '@goondan/runtime/history';
 import { advanceKeptStart, decodeStart, readArchivedTurns, snapshotOf } from '@goondan/runtime/internal';
-import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { countStatements } from '../testing/count-statements.ts';
 import { openStore } from '../testing/open-store.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { DELETE } from './admin-statements.ts';
 import { PostgresQuestions } from './questions.ts';
 import { trimHistory } from './trim-history.ts';
 
-const made = await makeTestDatabase();
-const database = countStatements(openDatabase(made.address));
+const database = countStatements((await openTestDatabase()).database);
 const instance: AgentAddress = { agentName: 'coder', instanceKey: 'key' };
 const emptyStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
 let swarms = 0;
-
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
 
 function openSwarm(node = 'one', swarm = `swarm ${++swarms}`) {
   const store = openStore(database, swarm, { node });

@@ -1,22 +1,16 @@
-import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, fileReferenceOf } from '@goondan/types';
 import type { Blobs } from '@goondan/runtime/history';
 import type { Query } from '../driver/repeat.ts';
 import { sha256 } from '@goondan/runtime/internal';
 import { StoreAddress } from '../driver/address.ts';
 import { codedError } from '../driver/coded-error.ts';
-import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { postgresBlobs } from './blobs.ts';
 import { until } from '../../../../test/until.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
+const { address, database } = await openTestDatabase();
 
 const bytes = new TextEncoder().encode('the bytes of a cat');
 const at = (instanceKey: string): AgentAddress => ({ agentName: 'painter', instanceKey });
@@ -128,7 +122,7 @@ describe('Y-02 files in PostgreSQL', () => {
         statements.push(statement);
         if (state !== '' && statement.includes('is_sound')) {
           const refusal = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: state, message: 'no such page' };
-          throw codedError(refusal, StoreAddress.parse(made.address));
+          throw codedError(refusal, StoreAddress.parse(address));
         }
         return database.query(statement, values);
       },

@@ -8,11 +8,10 @@ import { countStatements } from '../testing/count-statements.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { openStore, type OpenStoreOptions } from '../testing/open-store.ts';
 import { sampleStep } from '../../../../test/samples.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const { hosts, database: name } = StoreAddress.parse(made.address);
+const { address, database } = await openTestDatabase();
+const { hosts, database: name } = StoreAddress.parse(address);
 const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
 const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${name}`, { connections: 4 });
 let swarms = 0;
@@ -20,8 +19,6 @@ let swarms = 0;
 afterAll(async () => {
   await cut.close();
   await proxy.close();
-  await database.close();
-  await made.drop();
 });
 
 type Opened = ReturnType<typeof openStore>;

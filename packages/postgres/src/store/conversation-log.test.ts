@@ -1,15 +1,13 @@
-import { afterAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
+import { beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
 import type { LogFrame } from '@goondan/runtime/history';
-import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { countStatements } from '../testing/count-statements.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { PostgresLog } from './conversation-log.ts';
 
-const made = await makeTestDatabase();
-const database = countStatements(openDatabase(made.address));
+const database = countStatements((await openTestDatabase()).database);
 const swarm = 'swarm';
 const never = 1e6;
 let instances = 0;
@@ -18,11 +16,6 @@ let instance: AgentAddress;
 beforeEach(() => {
   instance = { agentName: 'coder', instanceKey: `key ${++instances}` };
   database.take();
-});
-
-afterAll(async () => {
-  await database.close();
-  await made.drop();
 });
 
 function logOf(node: string, options = {}) {

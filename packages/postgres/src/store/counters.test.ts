@@ -6,14 +6,14 @@ import { StoreAddress } from '../driver/address.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
 import type { NodePlacement } from '../nodes/placement.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
-import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { DROP_COUNTERS } from './counter-statements.ts';
 import { PostgresCounters } from './counters.ts';
 
 const first = { agentName: 'conformance', instanceKey: 'default' };
 const second = { agentName: 'conformance', instanceKey: 'other key/with: signs' };
-const made = await openTestSwarms();
-const { hosts, database: databaseName } = StoreAddress.parse(made.address);
+const swarm = await openSwarmPerTest();
+const { hosts, database: databaseName } = StoreAddress.parse(swarm.address);
 const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
 const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${databaseName}`, { connections: 4 });
 
@@ -21,35 +21,33 @@ afterAll(async () => {
   proxy.cutWhen(undefined);
   await cut.close();
   await proxy.close();
-  await made.end();
 });
 
-async function join(swarm: TestSwarm, name: string, owned: AgentAddress, database: Database = swarm.database) {
+async function join(name: string, owned: AgentAddress, database: Database = swarm.database) {
   const placement: NodePlacement = await swarm.join(name);
   await placement.claim(owned);
   const context = { database, swarm: swarm.swarm, node: placement.id, mayRepeat: () => true };
   return { placement, counters: new PostgresCounters(context, { epochOf: (at) => placement.epochOf(at) }) };
 }
 
-const openAt = (databaseOf: (swarm: TestSwarm) => Database) => async () => {
-  const swarm = made.make();
-  const one = await join(swarm, 'one', first, databaseOf(swarm));
-  const elsewhere = async () => (await join(swarm, 'two', second, databaseOf(swarm))).counters;
+const openAt = (databaseOf: () => Database) => async () => {
+  const one = await join('one', first, databaseOf());
+  const elsewhere = async () => (await join('two', second, databaseOf())).counters;
   return {
     seams: { counters: one.counters, elsewhere },
     async again() {
       await one.counters.close();
       await swarm.endLease(one.placement);
-      return { counters: (await join(swarm, 'three', first, databaseOf(swarm))).counters, elsewhere };
+      return { counters: (await join('three', first, databaseOf())).counters, elsewhere };
     },
-    end: () => swarm.end(),
+    end: async () => undefined,
   };
 };
 
 describe('Y-04 counters in PostgreSQL conform', () => {
   counterConformance(
     test,
-    openAt(({ database }) => database),
+    openAt(() => swarm.database),
   );
 });
 
@@ -61,8 +59,7 @@ describe.each(['before', 'after'] as const)('S-03 counters conform when connecti
 });
 
 test('Y-04 a write of a node that was late changes nothing', async () => {
-  const swarm = made.make();
-  const [one, two] = [await join(swarm, 'one', first), await join(swarm, 'two', second)];
+  const [one, two] = [await join('one', first), await join('two', second)];
   const call = (id: string, window: 'ever' | 'call' = 'ever') => ({
     id,
     claims: [{ counter: '["swarm","a"]', window, amount: 1, limit: 1 }],
@@ -74,12 +71,10 @@ test('Y-04 a write of a node that was late changes nothing', async () => {
   await two.counters.begin(second, [call('next')]);
   await two.counters.settle(call('next'), [1]);
   expect(await two.counters.reserve(second, call('more'))).toMatchObject({ status: 'refused', used: 1 });
-  await swarm.end();
 });
 
 test('Y-04 a call whose reservation was ended does not begin, and the error does not blame the owner', async () => {
-  const swarm = made.make();
-  const { counters } = await join(swarm, 'one', first);
+  const { counters } = await join('one', first);
   const call = { id: 'ended', claims: [{ counter: '["swarm","a"]', window: 'ever' as const, amount: 1, limit: 1 }] };
   await counters.reserve(first, call);
   await counters.release(call);
@@ -88,7 +83,6 @@ test('Y-04 a call whose reservation was ended does not begin, and the error does
     code: 'E_FENCED',
     message: 'The reservation of this call was ended, because its process counts as lost.',
   });
-  await swarm.end();
 });
 
 /** Returns a database that runs `before` ahead of the first statement that writes states. */
@@ -112,26 +106,23 @@ const claimOf = (name: string, limit = 1) =>
 
 describe('Y-04 a write of counters', () => {
   test('changes nothing if another node has changed one of them since', async () => {
-    const swarm = made.make();
-    const two = await join(swarm, 'two', second);
+    const two = await join('two', second);
     // The rows exist, so that only their versions differ.
     const both = { id: 'both', claims: [claimOf('a', 9), claimOf('b', 9)] };
     await two.counters.reserve(second, both);
     await two.counters.release(both);
     const taken = { id: 'taken', claims: [claimOf('b')] };
     const database = meeting(swarm.database, () => two.counters.reserve(second, taken));
-    const one = await join(swarm, 'one', first, database);
+    const one = await join('one', first, database);
     const late = { id: 'late', claims: [claimOf('a'), claimOf('b')] };
     expect(await one.counters.reserve(first, late)).toMatchObject({ status: 'refused', claim: 1, used: 1 });
     expect(await two.counters.reserve(second, { id: 'next', claims: [claimOf('a')] })).toMatchObject({
       status: 'reserved',
     });
-    await swarm.end();
   });
 
   test('needs the lease of the node, its own instance and the epoch of its claim', async () => {
-    const swarm = made.make();
-    const [one, two] = [await join(swarm, 'one', first), await join(swarm, 'two', second)];
+    const [one, two] = [await join('one', first), await join('two', second)];
     const epoch = one.placement.epochOf(first);
     const at = (node: string, asked: number) =>
       new PostgresCounters(
@@ -148,24 +139,20 @@ describe('Y-04 a write of counters', () => {
     expect(await reserve(at(two.placement.id, epoch), 'owner')).toBe('E_FENCED');
     await swarm.endLease(one.placement);
     expect(await reserve(at(one.placement.id, epoch), 'lease')).toBe('E_FENCED');
-    await swarm.end();
   });
 
   test('that is refused for one instance is made for the others', async () => {
-    const swarm = made.make();
-    const { counters } = await join(swarm, 'one', first);
+    const { counters } = await join('one', first);
     const outcomes = await Promise.allSettled([
       counters.reserve(second, { id: 'other', claims: [claimOf('a', 9)] }),
       counters.reserve(first, { id: 'own', claims: [claimOf('a', 9)] }),
     ]);
     expect(outcomes).toMatchObject([{ reason: { code: 'E_FENCED' } }, { value: { status: 'reserved' } }]);
-    await swarm.end();
   });
 
   test('that fails is told to all that wait for it, and close waits for it', async () => {
-    const swarm = made.make();
     const database = meeting(swarm.database, () => Promise.reject(new Error('full')));
-    const { counters } = await join(swarm, 'one', first, database);
+    const { counters } = await join('one', first, database);
     const ends: unknown[] = [];
     const reserve = (id: string) =>
       counters.reserve(first, { id, claims: [claimOf('a', 9)] }).then(
@@ -179,14 +166,12 @@ describe('Y-04 a write of counters', () => {
     expect(ends).toMatchObject([{ message: 'full' }, { message: 'full' }]);
     await reserve('c');
     expect(ends.at(-1)).toBe('reserved');
-    await swarm.end();
   });
 });
 
 describe('Y-04 rows of counters', () => {
   test('are limited, and those of windows that are over make room', async () => {
-    const swarm = made.make();
-    const { counters } = await join(swarm, 'one', first);
+    const { counters } = await join('one', first);
     const fill = `insert into gdn_counter (swarm, name) select $1, 'c' || n from generate_series(1, ${counterLimits.mostCounters}) as n`;
     const reserve = (name: string) => counters.reserve(first, { id: name, claims: [claimOf(name)] });
     await reserve('old');
@@ -210,11 +195,9 @@ describe('Y-04 rows of counters', () => {
     // The rows that are over go with the first attempt, and the next one finds the room.
     await reserve('new').catch(() => undefined);
     expect(await reserve('new')).toMatchObject({ status: 'reserved' });
-    await swarm.end();
   });
 
   test('are removed without reading those of other turns', async () => {
-    const swarm = made.make();
     const { database } = swarm;
     const names = ['["turn","a","k","t7","calls"]', '["turn","a","k","t7","é"]', '["turn","a","k","t70","calls"]'];
     const insert = 'insert into gdn_counter (swarm, name)';
@@ -234,12 +217,10 @@ describe('Y-04 rows of counters', () => {
       [swarm.swarm],
     );
     expect(left).toEqual({ count: 20_001 });
-    await swarm.end();
   });
 
   test('are kept for longer than anything in them counts', async () => {
-    const swarm = made.make();
-    const { counters } = await join(swarm, 'one', first);
+    const { counters } = await join('one', first);
     const claims = [
       { ...claimOf('ever'), counter: '["swarm","ever"]' },
       { ...claimOf('day'), counter: '["swarm","day"]', window: 'day' as const },
@@ -253,6 +234,5 @@ describe('Y-04 rows of counters', () => {
     );
     const kept = Object.fromEntries(days.map((row) => [JSON.parse(row.name).at(-1), row.days]));
     expect(kept).toEqual({ ever: null, day: 2, minute: 0, turn: 60 });
-    await swarm.end();
   });
 });

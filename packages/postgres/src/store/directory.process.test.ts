@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { openDatabase } from '../driver/database.ts';
+import { expect, test } from '../testing/with-postgres.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { noBlobs } from '../testing/no-blobs.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { openDescriptions } from './describe-swarm.ts';
@@ -13,12 +12,7 @@ import { openPostgresReader, openPostgresSwarms, readersOf } from './open-reader
 import { unpackLines } from './pack-lines.ts';
 import { openTraceSink } from './trace-sink.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
+const { address, database } = await openTestDatabase();
 
 const instance = (instanceKey: string) => ({ agentName: 'coder', instanceKey });
 const event = (id: string) => ({ id, createdAt: new Date(7), source: { kind: 'user', name: 'cli' } }) as never;
@@ -35,7 +29,7 @@ async function remove(swarm: string, key: string): Promise<void> {
 const report = (problem: string) => expect(problem).toBe('');
 
 test('S-08 lists tell when they are out of date, without a node that runs', async () => {
-  const { directory, close } = openPostgresReader({ address: made.address, swarm: 'listed' });
+  const { directory, close } = openPostgresReader({ address: address, swarm: 'listed' });
   expect(await directory.exists()).toBe(false);
   expect(await directory.changedAt()).toBe(undefined);
   expect(await directory.swarm()).toBe(undefined);
@@ -66,7 +60,7 @@ test('S-08 lists tell when they are out of date, without a node that runs', asyn
 });
 
 test('S-08 counts, dates and the last used instance come from the rows of instances', async () => {
-  const { directory, close } = openPostgresReader({ address: made.address, swarm: 'counted' });
+  const { directory, close } = openPostgresReader({ address: address, swarm: 'counted' });
   const context = { database, swarm: 'counted', node: 'one', mayRepeat: () => false };
   const inbox = new PostgresInbox(context);
   const log = new PostgresLog(context);
@@ -104,7 +98,7 @@ test('S-08 counts, dates and the last used instance come from the rows of instan
 });
 
 test('lists the swarms of a database, and those of a folder', async () => {
-  const swarms = openPostgresSwarms({ address: made.address });
+  const swarms = openPostgresSwarms({ address: address });
   for (const [swarm, folder] of [
     ['x', '/bundles/one'],
     ['y', '/bundles/one'],
@@ -132,7 +126,7 @@ test('lists the swarms of a database, and those of a folder', async () => {
 });
 
 test('a description replaces the one before, and a failure is reported', async () => {
-  const { directory, close } = openPostgresReader({ address: made.address, swarm: 'described' });
+  const { directory, close } = openPostgresReader({ address: address, swarm: 'described' });
   const { describeAgent } = openDescriptions(database, 'described', report);
   expect(await directory.describe('coder')).toBe(undefined);
   await describeAgent('coder', { digest: 'old' } as never);

@@ -1,37 +1,24 @@
-import { afterAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
+import { beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import { type ArchivedTurn, readHistory } from '@goondan/runtime/history';
 import { defaultLimits, loggedConversations } from '@goondan/runtime/internal';
 import { type AgentAddress, createAssistantMessage } from '@goondan/types';
-import { type Database, openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { countStatements } from '../testing/count-statements.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { postgresAnswers } from './answers.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { readersOf } from './open-reader.ts';
 import { trimHistory } from './trim-history.ts';
 
 const swarm = 'read';
-let statements = 0;
 let instances = 0;
 let instance: AgentAddress;
-const made = await makeTestDatabase();
-const opened = openDatabase(made.address);
-const database: Database = {
-  ...opened,
-  query: (...question) => {
-    statements += 1;
-    return opened.query(...question);
-  },
-};
+const database = countStatements((await openTestDatabase()).database);
 const reader = readersOf(database, swarm);
 
 beforeEach(() => {
   instance = { agentName: 'coder', instanceKey: `k${++instances}` };
-});
-afterAll(async () => {
-  await database.close();
-  await made.drop();
 });
 
 /** Runs turns as the owner, and closes the conversation. A checkpoint is written when it has enough frames. */
@@ -72,11 +59,11 @@ describe('S-08 the history in the store', () => {
     await run(200, 10);
     expect(await countRows('gdn_archive')).toBeGreaterThan(4);
     expect(await countRows('gdn_frame')).toBeGreaterThan(5);
-    statements = 0;
+    database.take();
     const { turns } = await reader.history.history(instance);
-    expect(statements).toBe(1);
+    expect(database.take()).toHaveLength(1);
     expect(versions(await Array.fromAsync(turns))).toEqual(upTo(210));
-    expect(statements).toBeGreaterThan(2);
+    expect(database.take().length).toBeGreaterThan(1);
     const { messages, version, extensionState } = await reader.history.read(instance);
     expect({ messages: messages.length, version, extensionState }).toEqual({
       messages: 210,

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   blame,
@@ -26,24 +25,19 @@ import { QuestionFile } from '../../../runtime/src/workspace/questions/question-
 import { instancePaths } from '../../../runtime/src/workspace/layout/instance-paths.ts';
 import { seededRandom } from '../../../runtime/src/workspace/simulation/seeded-random.ts';
 import { writeRandomHistory } from '../../../runtime/src/workspace/simulation/write-random-history.ts';
-import { type Database, openDatabase } from '../driver/database.ts';
+import type { Database } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { postgresAnswers } from './answers.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { importFiles } from './import-files.ts';
 import { PostgresInbox } from './inbox.ts';
 import { openPostgresReader } from './open-reader.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const stateRoot = mkdtempSync(join(tmpdir(), 'import-files-'));
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  rmSync(stateRoot, { recursive: true });
-});
+const { address, database } = await openTestDatabase();
+const stateRoot = temporaryFolder('import-files');
 
 const many = { stateRoot, workspaceId: 'many' };
 const odd = 'ä "quoted" \\ \u0000 \ud800 🙂 \u2028 {a,b}';
@@ -185,8 +179,7 @@ describe('S-08 a swarm on files is copied', () => {
   const place = many;
   // Every fiftieth conversation has only input.
   const count = sampleStep === 1 ? 1000 : 20;
-  const open = () =>
-    [openStoreReader(place), openPostgresReader({ address: made.address, swarm: 'imported' })] as const;
+  const open = () => [openStoreReader(place), openPostgresReader({ address: address, swarm: 'imported' })] as const;
 
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) await writeConversation(place, index);

@@ -1,24 +1,17 @@
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from '../testing/with-postgres.ts';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { type AgentAddress, type AgentEvent, createUserMessage } from '@goondan/types';
 import { unpackConnection } from '../../../runtime/src/workspace/packs/pack-connection.ts';
 import { postgresSource } from '../cluster-source.ts';
-import { openDatabase } from '../driver/database.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { importFiles } from './import-files.ts';
 import { until } from '../../../../test/until.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const stateRoot = mkdtempSync(join(tmpdir(), 'import-goes-on-'));
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  rmSync(stateRoot, { recursive: true });
-});
+const { address, database } = await openTestDatabase();
+const stateRoot = temporaryFolder('import-goes-on');
 
 const caller: AgentAddress = { agentName: 'lead', instanceKey: 'k' };
 const callee: AgentAddress = { agentName: 'coder', instanceKey: 'k' };
@@ -38,7 +31,7 @@ const request = eventOf('call-1', {
   callChain: [caller],
 });
 const joinSwarm = (swarm: string) =>
-  postgresSource({ address: made.address, swarm, leaseMs: 60_000, scanMs: 20 }).join({
+  postgresSource({ address: address, swarm, leaseMs: 60_000, scanMs: 20 }).join({
     name: 'one',
     start: 'one',
     version: '0.1.0',

@@ -1,29 +1,20 @@
 /** Tests the import of conversations whose turns took inputs while they ran. */
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from '../testing/with-postgres.ts';
 import { durableStore } from '@goondan/runtime/history';
 import { loggedConversations } from '@goondan/runtime/internal';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { messagesOf, simpleRecords } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
 import { runSteeredTurn, tookRecord } from '../../../runtime/src/workspace/simulation/steered-turn.ts';
-import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { postgresAnswers } from './answers.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { importFiles } from './import-files.ts';
 import { PostgresInbox } from './inbox.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const stateRoot = mkdtempSync(join(tmpdir(), 'import-steered-'));
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  rmSync(stateRoot, { recursive: true });
-});
+const { database } = await openTestDatabase();
+const stateRoot = temporaryFolder('import-steered');
 
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'k' };
 const eventOf = (id: string, now = false): AgentEvent => ({

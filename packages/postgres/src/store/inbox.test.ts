@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameCommit } from '@goondan/runtime/history';
 import { storeAway } from '../driver/coded-error.ts';
-import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { countStatements } from '../testing/count-statements.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { REMEMBERED_EVENTS } from './append-statement.ts';
 import { postgresAnswers } from './answers.ts';
 import { PostgresLog } from './conversation-log.ts';
@@ -14,14 +13,8 @@ import { PostgresInbox, type PostgresInboxOptions } from './inbox.ts';
 import { findPending } from './read-pending.ts';
 import { channelOf, readWakeUp } from './wake-channel.ts';
 
-const made = await makeTestDatabase();
-const database = countStatements(openDatabase(made.address));
+const database = countStatements((await openTestDatabase()).database);
 let swarms = 0;
-
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
 
 const callee: AgentAddress = { agentName: 'reviewer', instanceKey: 'key' };
 const caller: AgentAddress = { agentName: 'coder', instanceKey: 'default' };

@@ -1,17 +1,12 @@
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
+import { expect, test } from '../testing/with-postgres.ts';
 import type { LogLine } from '@goondan/runtime';
-import { type Database, openDatabase } from '../driver/database.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import type { Database } from '../driver/database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { openLogReader } from './log-reader.ts';
 import { openLogSink } from './log-sink.ts';
 import { until } from '../../../../test/until.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
+const { database } = await openTestDatabase();
 
 const line = (second: number, more: Partial<LogLine> = {}): LogLine => ({
   time: new Date(second * 1000).toISOString(),

@@ -1,24 +1,18 @@
 // Tests the prompts of turns whose conversation and trace are in PostgreSQL.
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
+import { expect, test } from '../testing/with-postgres.ts';
 import { readPrompts } from '@goondan/runtime/history';
 import { sampledCases, samples } from '../../../../test/samples.ts';
 import { providerCases } from '../../../runtime/src/agent/model/providers/wire/provider-cases.ts';
 import { recordedAgent, recordPrompts } from '../../../runtime/src/testing/record-prompts.ts';
-import { openDatabase } from '../driver/database.ts';
 import { openStore } from '../testing/open-store.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { readersOf } from './open-reader.ts';
 import { openTraceSink } from './trace-sink.ts';
 
 const TURNS = 5;
 const SEEDS = 10;
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
+const { database } = await openTestDatabase();
 
 function openSeams(swarm: string) {
   const { conversations, closeProcess, log } = openStore(database, swarm);

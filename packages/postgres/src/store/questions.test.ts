@@ -4,7 +4,7 @@ import { questionConformance } from '@goondan/runtime/testing';
 import { StoreAddress } from '../driver/address.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import type { ToAgent } from '../../../runtime/src/ipc/to-agent.ts';
 import { Questions } from '../../../runtime/src/orchestrator/questions/questions.ts';
 import { systemClock } from '../../../runtime/src/ports/clock.ts';
@@ -15,9 +15,8 @@ import { openPostgresQuestions } from './open-questions.ts';
 import { PostgresQuestions } from './questions.ts';
 import { until } from '../../../../test/until.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const { hosts, database: name } = StoreAddress.parse(made.address);
+const { address, database } = await openTestDatabase();
+const { hosts, database: name } = StoreAddress.parse(address);
 const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
 const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${name}`, { connections: 4 });
 let swarms = 0;
@@ -26,8 +25,6 @@ afterAll(async () => {
   proxy.cutWhen(undefined);
   await cut.close();
   await proxy.close();
-  await database.close();
-  await made.drop();
 });
 
 function contextOf(swarm: string) {
@@ -182,7 +179,7 @@ test('N-01 a question is answered from the store without a node, and a node that
   await node.put({ ...record('a', 'why'), expiresAt: '9999-01-01T00:00:00.000Z' });
   const told: string[] = [];
   node.onChange((id, kept) => void told.push(`${id} ${kept?.answer?.by}`));
-  const opened = await openPostgresQuestions({ address: made.address, swarm });
+  const opened = await openPostgresQuestions({ address: address, swarm });
   expect((await opened.questions()).map(({ id }) => id)).toEqual(['a']);
   await opened.answer({ id: 'a', decision: 'approved', by: 'ann', via: 'disk', always: 'tool' });
   const twice = await rejectionOf(opened.answer({ id: 'a', decision: 'denied', by: 'bob' }));

@@ -1,23 +1,15 @@
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from '../testing/with-postgres.ts';
 import { durableStore, openStoreReader, type TraceSink } from '@goondan/runtime/history';
 import { defaultLimits, type TurnLine } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
-import { type Database, openDatabase } from '../driver/database.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import type { Database } from '../driver/database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { openTraceReader } from './trace-reader.ts';
 import { openTraceSink } from './trace-sink.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
-const stateRoot = mkdtempSync(join(tmpdir(), 'trace-rows-'));
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-  rmSync(stateRoot, { recursive: true });
-});
+const { database } = await openTestDatabase();
+const stateRoot = temporaryFolder('trace-rows');
 
 const noHistory = { history: () => Promise.reject(new Error('not asked for')), pending: async () => [] };
 const report = () => undefined;

@@ -1,23 +1,17 @@
-import { afterAll, expect, test } from '../testing/with-postgres.ts';
+import { expect, test } from '../testing/with-postgres.ts';
 import { defaultLimits } from '@goondan/runtime/internal';
 import type { AgentAddress, TokenUsage } from '@goondan/types';
-import { type Database, openDatabase } from '../driver/database.ts';
+import type { Database } from '../driver/database.ts';
 import { noBlobs } from '../testing/no-blobs.ts';
 import { openStore } from '../testing/open-store.ts';
-import { makeTestDatabase } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { openHistoryReader } from './history-reader.ts';
 import { importDeletedSpending } from './import-records.ts';
 import { openUsageReader } from './usage-reader.ts';
 
-const made = await makeTestDatabase();
-const database = openDatabase(made.address);
+const { database } = await openTestDatabase();
 const instance: AgentAddress = { agentName: 'coder', instanceKey: 'key' };
-
-afterAll(async () => {
-  await database.close();
-  await made.drop();
-});
 
 const reply = (key: string, inputTokens: number, extension?: string) =>
   ({

@@ -8,7 +8,8 @@ import { serverFolders } from './server-folders.ts';
 import { findSharedServer } from './shared-server.ts';
 import { startPooler } from './start-pooler.ts';
 import { startTestServer, TEMPLATE, withDatabase } from './start-test-server.ts';
-import { hasPostgres, testMajor } from './with-postgres.ts';
+import { type Database, openDatabase } from '../driver/database.ts';
+import { afterAll, hasPostgres, testMajor } from './with-postgres.ts';
 
 export interface TestDatabase {
   /** The address of an empty database. With `hasTables`, it has the tables. */
@@ -41,6 +42,17 @@ export async function makeTestDatabase({ hasTables = true } = {}): Promise<TestD
       await make(`drop database if exists ${name} with (force)`);
     },
   };
+}
+
+/** Opens a database for the tests of a file, and drops it after them. */
+export async function openTestDatabase(): Promise<TestDatabase & { readonly database: Database }> {
+  const made = await makeTestDatabase();
+  const database = openDatabase(made.address);
+  afterAll(async () => {
+    await database.close();
+    await made.drop();
+  });
+  return { ...made, database };
 }
 
 async function openServer(): Promise<TestServer> {

@@ -6,6 +6,7 @@ import { joinNodes, type NodePlacement } from '../nodes/placement.ts';
 import type { PlacementOptions } from '../nodes/placement-options.ts';
 import { channelOf } from '../store/wake-channel.ts';
 import { makeTestDatabase } from './test-database.ts';
+import { afterAll, afterEach, beforeEach } from './with-postgres.ts';
 
 export interface TestSwarm {
   readonly database: Database;
@@ -42,6 +43,38 @@ export async function openTestSwarms(): Promise<{
       await database.close();
       await made.drop();
     },
+  };
+}
+
+/** Opens a swarm that is another one in each test of a file. `close` runs after each test, before the nodes leave. */
+export async function openSwarmPerTest(
+  close: () => Promise<void> = async () => undefined,
+): Promise<TestSwarm & { readonly address: string }> {
+  const made = await openTestSwarms();
+  let current = made.make();
+  beforeEach(() => {
+    current = made.make();
+  });
+  afterEach(async () => {
+    await close();
+    await current.end();
+  });
+  afterAll(() => made.end());
+  return {
+    address: made.address,
+    get database() {
+      return current.database;
+    },
+    get swarm() {
+      return current.swarm;
+    },
+    get channel() {
+      return current.channel;
+    },
+    join: (...given) => current.join(...given),
+    endLease: (...given) => current.endLease(...given),
+    addInput: (...given) => current.addInput(...given),
+    end: () => current.end(),
   };
 }
 
