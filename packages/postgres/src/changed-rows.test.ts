@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from './testing/with-postgres.ts';
 import type { ClusterStore } from '@goondan/runtime/history';
-import type { AgentAddress, AgentEvent, GoondanError } from '@goondan/types';
+import type { AgentAddress, GoondanError } from '@goondan/types';
+import { fakeEvent } from '../../runtime/src/testing/fake-swarm.ts';
 import { postgresSource } from './cluster-source.ts';
 import { readStatus } from './nodes/store-status.ts';
 import { openTestDatabase } from './testing/test-database.ts';
@@ -31,13 +32,7 @@ function join(name: string): Promise<ClusterStore> {
 
 const frame = (seq: number) => ({ seq, last: seq, line: `line ${seq}`, isDurable: true });
 
-function eventOf(id: string): AgentEvent {
-  return {
-    ...{ id, type: 'user.message', input: 'x', instanceKey: 'default', traceId: '0123456789abcdef0123456789abcdef' },
-    source: { kind: 'cli', name: 'test' },
-    createdAt: new Date('2026-01-02T03:04:05.678Z'),
-  };
-}
+const eventOf = (id: string) => fakeEvent('x', { id });
 
 /** Changes rows of the damaged instance. */
 const change = (statement: string) =>

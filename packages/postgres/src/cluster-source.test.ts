@@ -1,28 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from './testing/with-postgres.ts';
 import type { ClusterStore } from '@goondan/runtime/history';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { fakeEvent } from '../../runtime/src/testing/fake-swarm.ts';
 import { postgresSource, type PostgresSourceOptions } from './cluster-source.ts';
 import { openDatabase } from './driver/database.ts';
 import { codeOf } from './testing/code-of.ts';
 import { makeTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { questionOf } from './testing/question-of.ts';
 import { makeTestClock } from './testing/test-swarm.ts';
 import { until } from '../../../test/until.ts';
 
 const address: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 const caller: AgentAddress = { agentName: 'lead', instanceKey: 'default' };
 
-function eventOf(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
-  return {
-    id,
-    type: 'user.message',
-    input: `input of ${id}`,
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'test' },
-    traceId: '0123456789abcdef0123456789abcdef',
-    createdAt: new Date('2026-01-02T03:04:05.678Z'),
-    ...more,
-  };
-}
+const eventOf = (id: string, more: Partial<AgentEvent> = {}) => fakeEvent(`input of ${id}`, { id, ...more });
 
 let made: TestDatabase;
 /** A database without NOTIFY: a statement that sends one fails. */
@@ -146,22 +137,7 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
     const [one, two] = [await join('one', options()), await join('two', options())];
     const told: string[] = [];
     two.questions.onChange((id) => void told.push(id));
-    const record = {
-      agent: 'coder',
-      instanceKey: 'default',
-      eventId: 'e1',
-      traceId: 't',
-      key: 'k',
-      toolCallId: 'c',
-      toolName: 'bash',
-      kind: 'call' as const,
-      args: {},
-      digest: 'd',
-      reason: 'r',
-      askedAt: '2026-01-01T00:00:00.000Z',
-      expiresAt: '2999-01-01T00:00:00.000Z',
-    };
-    await untilTold(told, (number) => one.questions.put({ ...record, id: `a${number}` }));
+    await untilTold(told, (number) => one.questions.put(questionOf(`a${number}`)));
     expect(told[0]).toMatch(/^a\d+$/);
   });
 

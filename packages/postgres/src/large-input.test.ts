@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from './testing/with-postgres.ts';
 import { sampleStep } from '../../../test/samples.ts';
 import type { ClusterStore } from '@goondan/runtime/history';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { AgentAddress } from '@goondan/types';
+import { fakeEvent } from '../../runtime/src/testing/fake-swarm.ts';
 import { postgresSource } from './cluster-source.ts';
 import { StoreAddress } from './driver/address.ts';
 import { type CuttingProxy, startCuttingProxy } from './testing/cutting-proxy.ts';
@@ -33,13 +34,7 @@ async function joinSlowly(): Promise<ClusterStore> {
   return source.join({ name: 'one', start: 'start of one', version: '0.1.0' });
 }
 
-function eventOf(id: string, input: string): AgentEvent {
-  return {
-    ...{ id, type: 'user.message', input, instanceKey: 'default', traceId: '0123456789abcdef0123456789abcdef' },
-    source: { kind: 'cli', name: 'test' },
-    createdAt: new Date('2026-01-02T03:04:05.678Z'),
-  };
-}
+const eventOf = (id: string, input: string) => fakeEvent(input, { id });
 
 test(`S-02 an input of ${MEGABYTES} MiB over a slow connection is accepted once, and costs neither the lease nor other input`, async () => {
   const store = await joinSlowly();

@@ -2,6 +2,7 @@ import { describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, TurnResult } from '@goondan/types';
 import { PostgresQuestions } from '../store/questions.ts';
 import { countStatements } from '../testing/count-statements.ts';
+import { questionOf } from '../testing/question-of.ts';
 import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { PostgresCalls, type RemoteCallsOptions } from './remote-calls.ts';
 import { until } from '../../../../test/until.ts';
@@ -54,11 +55,9 @@ values ($1, $2, 'default', $3, 1, $4, 'default', $5)`,
 async function ask(agent: string, expiresAt = '2999-01-01T00:00:00Z'): Promise<void> {
   const context = { database: swarm.database, swarm: swarm.swarm, node: 'one', mayRepeat: () => false };
   const questions = await PostgresQuestions.open(context, { scanMs: 3_600_000 });
-  const ids = { id: `approval of ${agent}`, eventId: 'e', traceId: 't', key: 'k', toolCallId: 'c', digest: 'd' };
-  const times = { askedAt: '2000-01-01T00:00:00Z', expiresAt };
   // A tool call may have any text, also one that the JSON functions of PostgreSQL refuse.
-  const texts = { toolName: 'bash', kind: 'call' as const, args: { command: 'a\0b \ud800' }, reason: '\0' };
-  await questions.put({ agent, instanceKey: 'default', ...ids, ...times, ...texts });
+  const texts = { args: { command: 'a\0b \ud800' }, reason: '\0' };
+  await questions.put(questionOf(`approval of ${agent}`, { agent, instanceKey: 'default', expiresAt, ...texts }));
   await questions.close();
 }
 

@@ -1,11 +1,14 @@
 import { describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, createUserMessage } from '@goondan/types';
-import type { HistoryReader, QuestionRecord } from '@goondan/runtime/history';
+import type { Row } from '../driver/database.ts';
+import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
+import type { HistoryReader } from '@goondan/runtime/history';
 import { advanceKeptStart, decodeStart, readArchivedTurns, snapshotOf } from '@goondan/runtime/internal';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { countStatements } from '../testing/count-statements.ts';
 import { openStore } from '../testing/open-store.ts';
+import { questionOf } from '../testing/question-of.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
 import { DELETE } from './admin-statements.ts';
@@ -16,6 +19,12 @@ const database = countStatements((await openTestDatabase()).database);
 const instance: AgentAddress = { agentName: 'coder', instanceKey: 'key' };
 const emptyStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
 let swarms = 0;
+
+/** Reads columns of the only instance of a swarm. */
+async function rowOf<Columns extends Row>(swarm: string, columns: string): Promise<Partial<Columns>> {
+  const [row] = await database.query<Columns>(`select ${columns} from gdn_instance where swarm = $1`, [swarm]);
+  return row ?? {};
+}
 
 function openSwarm(node = 'one', swarm = `swarm ${++swarms}`) {
   const store = openStore(database, swarm, { node });
@@ -37,43 +46,32 @@ function openSwarm(node = 'one', swarm = `swarm ${++swarms}`) {
   const onDeleted = (of: AgentAddress) => void deleted.push(of);
   const admin = postgresAdmin(store.context, { log, blobs: store.blobs, history, onDeleted });
   const runTurn = async (id: string, more = {}) => {
-    const event = {
-      id,
-      type: 'user.message',
-      input: id,
-      instanceKey: 'key',
-      source: { kind: 'cli', name: 'test' } as const,
-      traceId: 'trace',
-      createdAt: new Date(0),
-    };
+    const event = fakeEvent(id, { id, instanceKey: 'key' });
     const { seq = 0 } = await store.inbox.accept(instance, event);
     const turnId = `turn-${id}`;
     const { epoch } = await conversations.open(instance, turnId, { seq, event });
     const message = createUserMessage(id);
     const records = [{ type: 'message', event: { type: 'append', message }, author: { kind: 'input' } }] as const;
     const result = { turnId, finishReason: 'text_response', ...more } as const;
-    const rest = { at: 0, records };
-    await conversations.commit(
-      instance,
-      epoch,
-      turnId,
-      { type: 'append', messages: [message] },
-      { n: 1 },
-      result,
-      rest,
-    );
+    const delta = { type: 'append', messages: [message] } as const;
+    await conversations.commit(instance, epoch, turnId, delta, { n: 1 }, result, { at: 0, records });
     return event;
   };
   return { ...store, admin, deleted, runTurn, swarm, linesOf };
 }
 
-async function rowsOf(swarm: string): Promise<Record<string, number>> {
+/** Names the tables that have rows of instances. */
+async function tablesOfInstances(): Promise<string[]> {
   const tables = await database.query<{ table_name: string }>(
     `select table_name from information_schema.columns where table_schema = 'public' and column_name in ('swarm', 'agent', 'key')
      group by table_name having count(*) = 3`,
   );
+  return tables.map(({ table_name: table }) => table);
+}
+
+async function rowsOf(swarm: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { table_name: table } of tables) {
+  for (const table of await tablesOfInstances()) {
     const [row] = await database.query<{ count: number }>(
       `select count(*) as count from ${table} where swarm = $1 and key = 'key'`,
       [swarm],
@@ -116,11 +114,7 @@ describe('a deletion', () => {
   });
 
   test('names every table that has rows of instances', async () => {
-    const tables = await database.query<{ table_name: string }>(
-      `select table_name from information_schema.columns where table_schema = 'public' and column_name in ('swarm', 'agent', 'key')
-       group by table_name having count(*) = 3`,
-    );
-    for (const { table_name: table } of tables) expect(DELETE).toContain(`delete from ${table}`);
+    for (const table of await tablesOfInstances()) expect(DELETE).toContain(`delete from ${table}`);
   });
 
   test('ends the questions and the answers for always with it, tells the nodes, and ends none if it is refused', async () => {
@@ -129,10 +123,10 @@ describe('a deletion', () => {
     await inbox.accept(instance, { ...event, id: 'b' });
     const questions = await PostgresQuestions.open(context, { scanMs: 1e6 });
     const ids = ['one', 'two', 'three'];
-    for (const id of ids) await questions.put(questionOf(id, 'key'));
-    await questions.put(questionOf('four', 'other'));
+    for (const id of ids) await questions.put(questionOf(id));
+    await questions.put(questionOf('four', { instanceKey: 'other' }));
     const granted = { decision: 'approved', by: 'ann', always: 'tool', decidedAt: '2026-01-01T00:00:00Z' } as const;
-    await questions.answer({ ...questionOf('two', 'key'), answer: granted });
+    await questions.answer({ ...questionOf('two'), answer: granted });
     const told: string[] = [];
     questions.onChange((id, kept) => void told.push(kept === undefined ? id : `${id} stays`));
     expect(await codeOf(admin.delete(instance))).toBe('E_INSTANCE_PENDING');
@@ -279,12 +273,7 @@ describe('the rest of the administration', () => {
     const { admin, runTurn, closeProcess, swarm } = openSwarm();
     await runTurn('a', { finishReason: 'error', error: { code: 'E_DEAD_LETTER', message: 'it crashed' } });
     await closeProcess();
-    const counted = async () => {
-      const [row] = await database.query<{ letters: number }>('select letters from gdn_instance where swarm = $1', [
-        swarm,
-      ]);
-      return row?.letters;
-    };
+    const counted = async () => (await rowOf<{ letters: number }>(swarm, 'letters')).letters;
     const other = openSwarm('two', swarm).admin;
     expect([(await other.deadLetters.list(instance)).map(({ reason }) => reason), await counted()]).toEqual([
       ['it crashed'],
@@ -304,13 +293,10 @@ async function archiveTurns(
   let epoch = 0;
   for (const id of turns) {
     await runTurn(id);
-    const [row] = await database.query<{ last_seq: number; epoch: number }>(
-      'select last_seq, epoch from gdn_instance where swarm = $1',
-      [swarm],
-    );
-    epoch = row?.epoch ?? 0;
+    const row = await rowOf<{ last_seq: number; epoch: number }>(swarm, 'last_seq, epoch');
+    epoch = row.epoch ?? 0;
     await log.putCheckpoint(instance, epoch, {
-      seq: row?.last_seq ?? 0,
+      seq: row.last_seq ?? 0,
       text: '{}',
       base: { type: 'append', lines: '' },
     });
@@ -338,13 +324,10 @@ describe('the bound of the history', () => {
     expect(await linesOf(instance)).toEqual(all);
     await trimHistory(context, instance, epoch, keep);
     expect(await linesOf(instance)).toEqual(all.slice(2));
-    const [row] = await database.query<{ history_start: string }>(
-      'select history_start from gdn_instance where swarm = $1',
-      [swarm],
-    );
-    const start = decodeStart(Buffer.from(row?.history_start ?? ''));
+    const row = await rowOf<{ history_start: string }>(swarm, 'history_start');
+    const start = decodeStart(Buffer.from(row.history_start ?? ''));
     expect(start).toMatchObject({ version: 2, seq: 2, states: { known: { n: 1 }, unknown: [] } });
-    expect(row?.history_start).toBe(await advanceKeptStart(instance, undefined, all.slice(0, 2).flat()));
+    expect(row.history_start).toBe(await advanceKeptStart(instance, undefined, all.slice(0, 2).flat()));
   });
 
   test('a run that is late does not set the start back', async () => {
@@ -360,12 +343,9 @@ describe('the bound of the history', () => {
       return database.query(statement, values);
     };
     await trimHistory({ ...context, database: late }, instance, epoch, 1);
-    const [row] = await database.query<{ history_start: string }>(
-      'select history_start from gdn_instance where swarm = $1',
-      [swarm],
-    );
+    const row = await rowOf<{ history_start: string }>(swarm, 'history_start');
     expect(runs).toBe(1);
-    expect(row?.history_start).toBe(await advanceKeptStart(instance, undefined, all.flat()));
+    expect(row.history_start).toBe(await advanceKeptStart(instance, undefined, all.flat()));
   });
 
   test('lines that are damaged are kept', async () => {
@@ -400,9 +380,3 @@ test('Y-02 a deletion leaves files that nothing names yet, because another node 
   await admin.delete(instance, { force: true });
   expect([await blobs.size(digest), await blobs.size(unnamed)]).toEqual([undefined, 3]);
 });
-
-function questionOf(id: string, instanceKey: string): QuestionRecord {
-  const turn = { agent: 'coder', instanceKey, eventId: 'b', traceId: 'trace', key: id, toolCallId: id };
-  const times = { askedAt: '2026-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' };
-  return { id, ...turn, ...times, toolName: 'bash', kind: 'call', args: {}, digest: 'd', reason: 'Why not?' };
-}

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { createUserMessage } from '@goondan/types';
+import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import { blobConformance, inboxConformance, storeConformance } from '@goondan/runtime/testing';
 import { defaultLimits } from '@goondan/runtime/internal';
 import { StoreAddress } from '../driver/address.ts';
@@ -115,21 +116,12 @@ describe('S-03 a store in PostgreSQL conforms when connections are cut', () => {
 
 describe('statements', () => {
   const instance = { agentName: 'coder', instanceKey: 'key' };
-  const eventOf = (id: string) => ({
-    id,
-    type: 'user.message',
-    input: id,
-    instanceKey: 'key',
-    source: { kind: 'cli', name: 'test' } as const,
-    traceId: 'trace',
-    createdAt: new Date(0),
-  });
 
   test('a warm turn of one step is two statements: accept and commit', async () => {
     const counted = countStatements(database);
     const { inbox, conversations } = openStore(counted, `swarm ${++swarms}`);
     const runTurn = async (id: string) => {
-      const event = eventOf(id);
+      const event = fakeEvent(id, { id, instanceKey: 'key' });
       const { seq = 0 } = await inbox.accept(instance, event);
       const turnId = `turn-${id}`;
       const { epoch } = await conversations.open(instance, turnId, { seq, event });

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { type AgentAddress, type AgentEvent, createUserMessage } from '@goondan/types';
+import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import { unpackConnection } from '../../../runtime/src/workspace/packs/pack-connection.ts';
 import { postgresSource } from '../cluster-source.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
@@ -15,16 +16,7 @@ const stateRoot = temporaryFolder('import-goes-on');
 
 const caller: AgentAddress = { agentName: 'lead', instanceKey: 'k' };
 const callee: AgentAddress = { agentName: 'coder', instanceKey: 'k' };
-const eventOf = (id: string, more: Partial<AgentEvent> = {}): AgentEvent => ({
-  id,
-  type: 'user.message',
-  input: id,
-  instanceKey: 'k',
-  source: { kind: 'cli', name: 'test' },
-  traceId: '0123456789abcdef0123456789abcdef',
-  createdAt: new Date(7),
-  ...more,
-});
+const eventOf = (id: string, more: Partial<AgentEvent> = {}) => fakeEvent(id, { id, instanceKey: 'k', ...more });
 const request = eventOf('call-1', {
   source: { kind: 'agent', name: 'lead' },
   replyTo: { target: 'lead', correlationId: 'call-1' },

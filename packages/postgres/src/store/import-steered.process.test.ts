@@ -2,7 +2,8 @@
 import { expect, test } from '../testing/with-postgres.ts';
 import { durableStore } from '@goondan/runtime/history';
 import { loggedConversations } from '@goondan/runtime/internal';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { AgentAddress } from '@goondan/types';
+import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import { messagesOf, simpleRecords } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
 import { runSteeredTurn, tookRecord } from '../../../runtime/src/workspace/simulation/steered-turn.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
@@ -17,11 +18,7 @@ const { database } = await openTestDatabase();
 const stateRoot = temporaryFolder('import-steered');
 
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'k' };
-const eventOf = (id: string, now = false): AgentEvent => ({
-  ...{ id, type: 'user.message', input: id, instanceKey: 'k', source: { kind: 'cli', name: 'test' } },
-  ...{ traceId: '0123456789abcdef0123456789abcdef', createdAt: new Date(7) },
-  ...(now && { delivery: 'now' }),
-});
+const eventOf = (id: string, now = false) => fakeEvent(id, { id, instanceKey: 'k', ...(now && { delivery: 'now' }) });
 
 test('Y-08 S-01 taken inputs are handled after an import, and those of an interrupted turn are taken once', async () => {
   const place = { stateRoot, workspaceId: 'steered' };

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
-import type { QuestionRecord } from '@goondan/runtime/history';
 import { questionConformance } from '@goondan/runtime/testing';
 import { StoreAddress } from '../driver/address.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import { questionOf } from '../testing/question-of.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
 import type { ToAgent } from '../../../runtime/src/ipc/to-agent.ts';
 import { Questions } from '../../../runtime/src/orchestrator/questions/questions.ts';
@@ -65,10 +65,10 @@ describe.each(['before', 'after'] as const)('S-03 questions conform when connect
 test('a request that is made again keeps its answer', async () => {
   const { seams, end } = await openAt(database, () => false)();
   const answer = { decision: 'approved', by: 'ann', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
-  await seams.questions.put(record('a', 'why'));
-  await seams.questions.answer({ ...record('a', 'why'), answer });
-  await seams.questions.put(record('a', 'again'));
-  expect(await seams.questions.list()).toEqual([{ ...record('a', 'why'), answer }]);
+  await seams.questions.put(questionOf('a'));
+  await seams.questions.answer({ ...questionOf('a'), answer });
+  await seams.questions.put(questionOf('a', { reason: 'again' }));
+  expect(await seams.questions.list()).toEqual([{ ...questionOf('a'), answer }]);
   await end();
 });
 
@@ -79,9 +79,9 @@ test('N-01 a row that is not a question is reported once, stays, and the others 
   const node = await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6, report });
   const told: string[] = [];
   node.onChange((id) => void told.push(id));
-  await node.put(record('a', 'why'));
-  for (const text of ['null', '{', JSON.stringify({ ...record('x', 'why'), kind: 'other' })]) {
-    await node.put(record('x', text));
+  await node.put(questionOf('a'));
+  for (const text of ['null', '{', JSON.stringify({ ...questionOf('x'), kind: 'other' })]) {
+    await node.put(questionOf('x', { reason: text }));
     await database.query('update gdn_approval set record = $2 where swarm = $1 and id = $3', [swarm, text, 'x']);
     await database.query('update gdn_approval_change set record = $2 where swarm = $1 and id = $3', [swarm, text, 'x']);
     const other = await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6, report });
@@ -96,14 +96,14 @@ test('N-01 a row that is not a question is reported once, stays, and the others 
     swarm,
   ]);
   const answer = { decision: 'denied', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
-  expect(await node.answer({ ...record('a', 'why'), answer })).toBe(true);
+  expect(await node.answer({ ...questionOf('a'), answer })).toBe(true);
   expect([row?.n, told.includes('a')]).toEqual([2, true]);
   await node.close();
 });
 
 test('the requests of one instance are read without all others', async () => {
   const { seams, end } = await openAt(database, () => false)();
-  const [own, other] = [record('a', 'why'), { ...record('b', 'why'), instanceKey: 'other' }];
+  const [own, other] = [questionOf('a'), { ...questionOf('b'), instanceKey: 'other' }];
   for (const each of [own, other, { ...own, id: 'c', agent: 'other' }]) await seams.questions.put(each);
   const at = { agentName: own.agent, instanceKey: own.instanceKey };
   expect((await seams.questions.list(at)).map(({ id }) => id)).toEqual(['a']);
@@ -117,15 +117,15 @@ test('a node that was away for more changes than are kept is told the difference
     await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6 }),
     await PostgresQuestions.open(contextOf(swarm), { scanMs: 1e6 }),
   ];
-  await writer.put(record('gone', 'first'));
+  await writer.put(questionOf('gone', { reason: 'first' }));
   const told: string[] = [];
   away.onChange((id, kept) => void told.push(`${id} ${kept?.reason ?? 'removed'}`));
   away.changed();
   await until(() => told.length === 1);
-  await writer.put(record('kept', 'never told'));
+  await writer.put(questionOf('kept', { reason: 'never told' }));
   await writer.remove('gone');
   await database.query(`delete from gdn_approval_change where swarm = $1`, [swarm]);
-  await writer.put(record('kept', 'last'));
+  await writer.put(questionOf('kept', { reason: 'last' }));
   away.changed();
   await until(() => told.length >= 3);
   expect(told).toEqual(['gone first', 'gone removed', 'kept last']);
@@ -176,7 +176,7 @@ test('S-03 an answer for always is told to the other node, and a revoked one is 
 test('N-01 a question is answered from the store without a node, and a node that runs hears of it', async () => {
   const swarm = `swarm ${++swarms}`;
   const node = await PostgresQuestions.open(contextOf(swarm), { scanMs: 20 });
-  await node.put({ ...record('a', 'why'), expiresAt: '9999-01-01T00:00:00.000Z' });
+  await node.put(questionOf('a'));
   const told: string[] = [];
   node.onChange((id, kept) => void told.push(`${id} ${kept?.answer?.by}`));
   const opened = await openPostgresQuestions({ address: address, swarm });
@@ -195,7 +195,7 @@ test('N-01 a question is answered from the store without a node, and a node that
       code: 'E_QUESTION_ENDED',
       message: 'The question "a" was answered for always by ann via disk, which was revoked already.',
     });
-  await node.put({ ...record('b', 'why'), expiresAt: '9999-01-01T00:00:00.000Z' });
+  await node.put(questionOf('b'));
   await opened.answer({ id: 'b', decision: 'approved', by: 'ann', via: 'disk' });
   await node.remove('b');
   expect(await rejectionOf(opened.answer({ id: 'b', decision: 'denied', by: 'bob' }))).toMatchObject({
@@ -207,9 +207,3 @@ test('N-01 a question is answered from the store without a node, and a node that
   await opened.close();
   await node.close();
 });
-
-function record(id: string, reason: string): QuestionRecord {
-  const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
-  const turn = { agent: 'coder', instanceKey: 'key', eventId: 'event', traceId: 'trace', key: id };
-  return { id, reason, ...turn, ...times, toolCallId: id, toolName: 'bash', kind: 'call', args: {}, digest: id };
-}

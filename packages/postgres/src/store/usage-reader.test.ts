@@ -1,6 +1,7 @@
 import { expect, test } from '../testing/with-postgres.ts';
 import { defaultLimits } from '@goondan/runtime/internal';
 import type { AgentAddress, TokenUsage } from '@goondan/types';
+import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import type { Database } from '../driver/database.ts';
 import { noBlobs } from '../testing/no-blobs.ts';
 import { openStore } from '../testing/open-store.ts';
@@ -25,27 +26,38 @@ const reply = (key: string, inputTokens: number, extension?: string) =>
     paid: { provider: 'anthropic', model: 'large', ...(extension === undefined ? {} : { extension }) },
   }) as const;
 
+type Store = Pick<ReturnType<typeof openStore>, 'conversations' | 'inbox'>;
+
+/** Begins a turn with these records, and returns a function that commits it. */
+async function begin(
+  { conversations, inbox }: Store,
+  id: string,
+  records: Parameters<Store['conversations']['append']>[3],
+) {
+  const event = fakeEvent(id, { id, instanceKey: 'key' });
+  await inbox.accept(instance, event);
+  // An event that was accepted before has its first number.
+  const seq = (await inbox.pendingEntries(instance)).find((entry) => entry.event.id === id)?.seq ?? 0;
+  const turnId = `turn-${id}`;
+  const { epoch } = await conversations.open(instance, turnId, { seq, event });
+  await conversations.append(instance, epoch, 0, records);
+  const result = { turnId, finishReason: 'text_response' } as const;
+  return () => conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+}
+
 test('Y-03 commits add to the ledger in their statement; reset, fork and deletion keep each call once', async () => {
   const swarm = 'ledger';
-  const { log, conversations, inbox, context, closeProcess } = openStore(database, swarm, { node: 'one' });
+  const store = openStore(database, swarm, { node: 'one' });
+  const { log, context, closeProcess } = store;
   const admin = postgresAdmin(context, { log, blobs: noBlobs(), history: openHistoryReader(database, swarm) });
   const usage = openUsageReader(database, swarm);
   const runTurn = async (id: string, inputTokens: number, isInterrupted = false) => {
-    const source = { kind: 'cli', name: 'test' } as const;
-    const more = { type: 'user.message', instanceKey: 'key', traceId: 'trace', createdAt: new Date(0) };
-    const event = { id, source, ...more };
-    await inbox.accept(instance, event);
-    const seq = (await inbox.pendingEntries(instance)).find((entry) => entry.event.id === id)?.seq ?? 0;
-    const turnId = `turn-${id}`;
-    const { epoch } = await conversations.open(instance, turnId, { seq, event });
-    await conversations.append(instance, epoch, 0, [
+    const commit = await begin(store, id, [
       reply('0/model', inputTokens),
       reply('0/model/0', 10, 'memory'),
       { type: 'intent', key: '0/call', kind: 'tool' },
     ]);
-    if (isInterrupted) return;
-    const result = { turnId, finishReason: 'text_response' } as const;
-    await conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+    if (!isInterrupted) await commit();
   };
   const total = async () => {
     const { spendings, problems } = await usage.read();
@@ -85,19 +97,12 @@ test('Y-03 commits add to the ledger in their statement; reset, fork and deletio
 
 test('Y-03 a count that a provider does not report leaves the sum as it is', async () => {
   const swarm = 'unknown counts';
-  const { conversations, inbox } = openStore(database, swarm, { node: 'one' });
+  const store = openStore(database, swarm, { node: 'one' });
   const counts: readonly Partial<TokenUsage>[] = [{ cacheWriteTokens: 3 }, {}, { cacheWriteTokens: 4 }];
   for (const [number, more] of counts.entries()) {
-    const turnId = `turn-${number}`;
-    const source = { kind: 'cli', name: 'test' } as const;
-    const rest = { type: 'user.message', instanceKey: 'key', traceId: 'trace', createdAt: new Date(0) };
-    const event = { id: `${number}`, source, ...rest };
-    const { seq = 0 } = await inbox.accept(instance, event);
-    const { epoch } = await conversations.open(instance, turnId, { seq, event });
     const value = { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, ...more } };
-    await conversations.append(instance, epoch, 0, [{ ...reply('0/model', 1), outcome: { ok: true, value } }]);
-    const result = { turnId, finishReason: 'text_response' } as const;
-    await conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+    const commit = await begin(store, `${number}`, [{ ...reply('0/model', 1), outcome: { ok: true, value } }]);
+    await commit();
   }
   const { spendings } = await openUsageReader(database, swarm).read();
   expect(spendings).toMatchObject([{ calls: 3, usage: { totalTokens: 6, cacheWriteTokens: 7 } }]);
@@ -106,22 +111,14 @@ test('Y-03 a count that a provider does not report leaves the sum as it is', asy
 
 test('Y-03 a call counts once while turns are committed between the statements of the reader', async () => {
   const swarm = 'busy';
-  const { conversations, inbox } = openStore(database, swarm);
+  const store = openStore(database, swarm);
   let count = 0;
   let commit = async () => {};
   /** Commits the running turn, and begins the next one. */
   const goOn = async () => {
     await commit();
-    const id = `event-${++count}`;
-    const turnId = `turn-${id}`;
-    const source = { kind: 'cli', name: 'test' } as const;
-    const event = { id, source, type: 'user.message', instanceKey: 'key', traceId: 'trace', createdAt: new Date(0) };
-    const { seq = 0 } = await inbox.accept(instance, event);
-    const { epoch } = await conversations.open(instance, turnId, { seq, event });
     const intent = { type: 'intent', key: '0/call', kind: 'tool' } as const;
-    await conversations.append(instance, epoch, 0, [reply('0/model', count), intent]);
-    const result = { turnId, finishReason: 'text_response' } as const;
-    commit = () => conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+    commit = await begin(store, `event-${++count}`, [reply('0/model', count), intent]);
   };
   await goOn();
   const busy: Database = {
