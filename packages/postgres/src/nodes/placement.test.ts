@@ -4,6 +4,7 @@ import { placementConformance } from '@goondan/runtime/testing';
 import type { AgentAddress } from '@goondan/types';
 import { samples } from '../../../../test/samples.ts';
 import { storeAway } from '../driver/coded-error.ts';
+import { countStatements } from '../testing/count-statements.ts';
 import { makeTestClock, openSwarmPerTest } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
 import { until } from '../../../../test/until.ts';
@@ -76,18 +77,13 @@ describe('claims', () => {
   });
 
   test('own instances are claimed again without a statement', async () => {
-    let statements = 0;
-    const counted = { ...swarm.database };
-    counted.query = (statement, values) => {
-      statements += 1;
-      return swarm.database.query(statement, values);
-    };
+    const counted = countStatements(swarm.database);
     const node = await swarm.join('one', { database: counted });
-    const before = statements;
+    counted.take();
     await node.claim(address);
-    expect(statements - before).toBe(1);
+    expect(counted.take()).toHaveLength(1);
     for (let again = 0; again < 10; again += 1) await node.claim(address);
-    expect(statements - before).toBe(1);
+    expect(counted.take()).toEqual([]);
   });
 
   test('S-02 a claim that waits for a lock does not take a lease that was renewed meanwhile as ended', async () => {

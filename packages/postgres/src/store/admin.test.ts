@@ -14,6 +14,7 @@ import { postgresAdmin } from './admin.ts';
 import { DELETE } from './admin-statements.ts';
 import { PostgresQuestions } from './questions.ts';
 import { trimHistory } from './trim-history.ts';
+import { until } from '../../../../test/until.ts';
 
 const database = countStatements((await openTestDatabase()).database);
 const instance: AgentAddress = { agentName: 'coder', instanceKey: 'key' };
@@ -117,8 +118,8 @@ describe('a deletion', () => {
     for (const table of await tablesOfInstances()) expect(DELETE).toContain(`delete from ${table}`);
   });
 
-  test('ends the questions and the answers for always with it, tells the nodes, and ends none if it is refused', async () => {
-    const { admin, inbox, runTurn, context } = openSwarm();
+  test('with pending input is refused; if it is forced, it ends the questions and the answers for always, too, and tells the nodes', async () => {
+    const { admin, inbox, runTurn, context, swarm } = openSwarm();
     const event = await runTurn('a');
     await inbox.accept(instance, { ...event, id: 'b' });
     const questions = await PostgresQuestions.open(context, { scanMs: 1e6 });
@@ -130,22 +131,13 @@ describe('a deletion', () => {
     const told: string[] = [];
     questions.onChange((id, kept) => void told.push(kept === undefined ? id : `${id} stays`));
     expect(await codeOf(admin.delete(instance))).toBe('E_INSTANCE_PENDING');
-    expect(await questions.list()).toHaveLength(4);
-    await admin.delete(instance, { force: true });
+    expect([await questions.list(), await inbox.pendingEntries(instance)].map((each) => each.length)).toEqual([4, 1]);
+    expect(await admin.delete(instance, { force: true })).toEqual({ inputs: 1 });
+    expect(await rowsOf(swarm)).toEqual({});
     expect((await questions.list()).map(({ id }) => id)).toEqual(['four']);
     await questions.remove('four');
     expect([told.slice(0, 3).toSorted(), told.slice(3)]).toEqual([ids.toSorted(), ['four']]);
     await questions.close();
-  });
-
-  test('with pending input is refused, unless it is forced', async () => {
-    const { admin, inbox, runTurn, swarm } = openSwarm();
-    const event = await runTurn('a');
-    await inbox.accept(instance, { ...event, id: 'b' });
-    expect(await codeOf(admin.delete(instance))).toBe('E_INSTANCE_PENDING');
-    expect(await inbox.pendingEntries(instance)).toHaveLength(1);
-    expect(await admin.delete(instance, { force: true })).toEqual({ inputs: 1 });
-    expect(await rowsOf(swarm)).toEqual({});
   });
 
   test('S-03 answers the requests of other instances, and keeps answers that no caller has taken', async () => {
@@ -224,7 +216,8 @@ values ($1, 'coder', 'key', 'answered', 1, 'lead', 'main', 'x'), ($1, 'coder', '
        select pg_sleep(1) from numbered`,
       [swarm],
     );
-    await untilLocked(swarm);
+    const free = () => database.query('select 1 from gdn_instance where swarm = $1 for update skip locked', [swarm]);
+    await until(async () => (await free()).length === 0, { about: 'the accept holds the row' });
     expect(await codeOf(admin.delete(instance))).toBe('E_INSTANCE_PENDING');
     await accepting;
     expect((await inbox.pendingEntries(instance)).map(({ event }) => event.id)).toEqual(['b']);
@@ -359,15 +352,6 @@ describe('the bound of the history', () => {
     expect(await linesOf(instance)).toEqual(before);
   });
 });
-
-/** Waits until a statement holds the row of the instance. */
-async function untilLocked(swarm: string): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt += 1) {
-    const rows = await database.query('select 1 from gdn_instance where swarm = $1 for update skip locked', [swarm]);
-    if (rows.length === 0) return;
-    await Bun.sleep(5);
-  }
-}
 
 test('Y-02 a deletion leaves files that nothing names yet, because another node may be accepting their input', async () => {
   const { admin, blobs, runTurn, closeProcess } = openSwarm();

@@ -6,6 +6,7 @@ import { codeOf } from '../testing/code-of.ts';
 import { countStatements } from '../testing/count-statements.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
 import { PostgresLog } from './conversation-log.ts';
+import { until } from '../../../../test/until.ts';
 
 const database = countStatements((await openTestDatabase()).database);
 const swarm = 'swarm';
@@ -128,8 +129,7 @@ describe('frames', () => {
     const epoch = await claimInstance(database, swarm, instance, 'one');
     const soon = logOf('one', { waitMs: 1 });
     await soon.append(instance, epoch, frame(1, { isDurable: false }));
-    for (let attempt = 0; attempt < 500 && (await framesOf()).length === 0; attempt += 1) await Bun.sleep(5);
-    expect(await framesOf()).toHaveLength(1);
+    await until(async () => (await framesOf()).length === 1);
     const small = logOf('one', { mostBytes: 10 });
     await small.append(instance, epoch, frame(2, { isDurable: false }));
     expect(await framesOf()).toHaveLength(2);

@@ -28,6 +28,7 @@ import { writeRandomHistory } from '../../../runtime/src/workspace/simulation/wr
 import type { Database } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
+import { countStatements } from '../testing/count-statements.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
 import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { postgresAnswers } from './answers.ts';
@@ -442,16 +443,9 @@ describe('an import', () => {
       await journal.commit(address, epoch, turnId, { type: 'append', messages }, {}, result);
     }
     await journal.close();
-    const statements: string[] = [];
-    const counted: Database = {
-      ...database,
-      query: (...question) => {
-        statements.push(question[0]);
-        return database.query(...question);
-      },
-    };
+    const counted = countStatements(database);
     expect(await importFiles(long, counted, 'long')).toMatchObject({ imported: 1, problems: [] });
-    expect(statements.filter((statement) => statement.trim().startsWith('insert into gdn_archive')).length).toBe(2);
+    expect(counted.take().filter((statement) => statement.startsWith('insert into gdn_archive')).length).toBe(2);
     expect(await linesInDatabase('long', address)).toEqual(linesInFiles('long', address));
     const rows = await database.query<{ swarm: string; lines: string }>(
       `select swarm, lines from gdn_archive where swarm like 'long%'`,

@@ -12,6 +12,7 @@ import { PostgresLog } from './conversation-log.ts';
 import { PostgresInbox, type PostgresInboxOptions } from './inbox.ts';
 import { findPending } from './read-pending.ts';
 import { channelOf, readWakeUp } from './wake-channel.ts';
+import { until } from '../../../../test/until.ts';
 
 const database = countStatements((await openTestDatabase()).database);
 let swarms = 0;
@@ -176,7 +177,7 @@ describe('wake-ups', () => {
     await inboxOf('one').cancel(callee, 'b', 'not wanted');
     await logOf('two').append(callee, taken, commitFrame(2, 2, { eventId: 'b', caller, reply: '{}' }));
     await inboxOf('one').accept(callee, eventOf('c'));
-    for (let attempt = 0; attempt < 500 && heard.length < 4; attempt += 1) await Bun.sleep(5);
+    await until(() => heard.length >= 4);
     const input = { type: 'input', node: 'two', instance: callee };
     expect(heard).toEqual([input, input, { type: 'answer', node: 'one', instance: caller }, input]);
     await listening.end();
