@@ -3,12 +3,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, 
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type JsonObject, textOf } from '@goondan/types';
-import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { InstructionFinder } from './find-instructions.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
+
+const openAgent = agentOpener();
 
 const base = join(import.meta.dir, '..', '..', '..');
-const reading = (config: JsonObject = {}) =>
-  extensionFile('agents-md', base, './src/extensions/agents-md/register.ts', config);
+const reading = (config: JsonObject = {}) => baseExtension('agents-md', config);
 
 let place: string;
 let workdir: string;
@@ -28,7 +30,7 @@ function write(path: string, text: string): void {
 }
 
 const start = (config: JsonObject = {}, { extensions = [], ...options }: ScriptedAgentOptions = {}) =>
-  scriptedAgent({ workdir, ...options, extensions: [reading(config), ...extensions] });
+  openAgent({ workdir, ...options, extensions: [reading(config), ...extensions] });
 
 const own = 'repository/packages/shop/AGENTS.md';
 const introduction = 'Follow these instructions of the working folder. The words of the user have precedence.';
@@ -61,7 +63,6 @@ describe('agents-md', () => {
     rmSync(join(place, own));
     await tested.say('Four');
     expect((await tested.messages()).some(({ id }) => id === 'agents-md')).toBe(false);
-    await tested.close();
   });
 
   test('does nothing without a file, and with an empty one', async () => {
@@ -71,14 +72,11 @@ describe('agents-md', () => {
     await tested.say('Two');
     expect(await tested.messages()).toHaveLength(4);
     expect(tested.logs.filter(({ level }) => level === 'warn')).toEqual([]);
-    await tested.close();
   });
 
   test('stays when the conversation is compacted, and is back in the turn after a truncate', async () => {
     write(own, 'Be kind.');
-    const compaction = extensionFile('compaction', base, './src/extensions/message-compaction/register.ts', {
-      maxMessages: 4,
-    });
+    const compaction = baseExtension('message-compaction', { maxMessages: 4 }, 'compaction');
     const clear = extension('clear', ({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
         if (ctx.inputEvent.input === 'Clear') ctx.emitMessageEvent({ type: 'truncate' });
@@ -95,7 +93,6 @@ describe('agents-md', () => {
       expect(JSON.stringify(messages).includes('Be kind.')).toBe(input !== 'Clear');
     }
     expect((await tested.messages()).filter(({ id }) => id === 'agents-md')).toHaveLength(1);
-    await tested.close();
   });
 
   test('reads the folders around it up to the root of the repository, the nearest last', () => {
@@ -141,7 +138,6 @@ describe('agents-md', () => {
     // A character is not cut in the middle.
     const finder = new InstructionFinder({ names: ['AGENTS.md'], parents: false, maxBytes: 2 });
     expect(finder.find(workdir).files).toEqual([{ path: 'AGENTS.md', text: 'N' }]);
-    await tested.close();
   });
 
   test('does not read a file outside of the repository, nor characters that people cannot see', async () => {
@@ -156,7 +152,6 @@ describe('agents-md', () => {
     expect(tested.logs.map(({ message }) => message)).toContain(
       `${join(place, own)} leads out of ${join(place, 'repository')}.`,
     );
-    await tested.close();
   });
 });
 

@@ -1,23 +1,17 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import type { ApprovalOutcome, JsonObject } from '@goondan/types';
 import {
   extension,
-  extensionFile,
   fakeApprover,
   type FakeApprover,
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '@goondan/runtime/testing';
 import { rule } from './testing/rule.ts';
+import { baseExtension } from '../../testing/base-extension.ts';
 
 const approval = (config: JsonObject) => ({
-  ...extensionFile(
-    'approval',
-    join(import.meta.dir, '..', '..', '..'),
-    './src/extensions/approval/register.ts',
-    config,
-  ),
+  ...baseExtension('approval', config),
   tier: 'swarm' as const,
 });
 

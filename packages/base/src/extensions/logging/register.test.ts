@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { scriptedAgent } from '@goondan/runtime/testing';
 import { describeArguments } from './describe-arguments.ts';
 import type { LoggingConfig } from './register.ts';
+import { baseExtension } from '../../testing/base-extension.ts';
 
 const SECRET = 'sk-live-canary-1234';
 
@@ -31,11 +32,7 @@ async function logOf(config: LoggingConfig, input = 'weather') {
       },
     ],
     secrets: [SECRET],
-    extensions: [
-      extensionFile('logging', join(import.meta.dir, '..', '..', '..'), './src/extensions/logging/register.ts', {
-        ...config,
-      }),
-    ],
+    extensions: [baseExtension('logging', config)],
   });
   await tested.say(input);
   await tested.close();

@@ -3,22 +3,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { createUserMessage, GoondanError, type Message, textOf } from '@goondan/types';
 import { memoryStore } from '@goondan/runtime/history';
-import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { extension } from '@goondan/runtime/testing';
 import { estimateTokens } from '../../history/estimate-tokens.ts';
 import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';
 import type { CompactionConfig } from './limits.ts';
 import { summarise } from './summarise.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
-const compacting = (config: CompactionConfig) =>
-  extensionFile(
-    'compaction',
-    join(import.meta.dir, '..', '..', '..'),
-    './src/extensions/message-compaction/register.ts',
-    {
-      ...config,
-    },
-  );
+const openAgent = agentOpener();
+
+const compacting = (config: CompactionConfig) => baseExtension('message-compaction', config, 'compaction');
 
 const script = [{ when: '^Sum up', say: 'They counted.' }, { say: 'You said: {{input}}' }];
 const summary = 'Summary of the earlier conversation:\nThey counted.';
@@ -26,7 +21,7 @@ const texts = (messages: readonly Message[]) => messages.map(textOf);
 
 describe('message-compaction', () => {
   test('B-03 a summary replaces the oldest messages; the model is asked once, and nothing of it is streamed', async () => {
-    const tested = await scriptedAgent({ script, extensions: [compacting({ maxMessages: 6 })] });
+    const tested = await openAgent({ script, extensions: [compacting({ maxMessages: 6 })] });
     for (const number of [1, 2, 3]) await tested.say(`${number}`);
     expect(tested.requests).toHaveLength(3);
     const fourth = await tested.say('4');
@@ -35,55 +30,50 @@ describe('message-compaction', () => {
     expect(fourth.deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('')).toBe('You said: 4');
     const [first] = await tested.messages();
     expect(first?.metadata).toEqual({ 'compaction.summary': true, 'compaction.replaced': 4 });
-    await tested.close();
   });
 
   test('B-03 compacts more than 40 messages when the config has no limit', async () => {
     const history = Array.from({ length: 37 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
-    const tested = await scriptedAgent({ script, extensions: [importHistory(history), compacting({})] });
+    const tested = await openAgent({ script, extensions: [importHistory(history), compacting({})] });
     await tested.say('import');
     await tested.say('within the limit');
     expect(tested.requests.at(-1)?.messages).toHaveLength(40);
     await tested.say('above the limit');
     expect(texts(await tested.messages())[0]).toBe(summary);
     expect(tested.requests.at(-1)?.messages).toHaveLength(21);
-    await tested.close();
   });
 
   test('B-03 has no limit for messages when the config has one for tokens', async () => {
     const history = Array.from({ length: 60 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
     const extensions = [importHistory(history), compacting({ maxTokens: 100_000 })];
-    const tested = await scriptedAgent({ script, extensions });
+    const tested = await openAgent({ script, extensions });
     await tested.say('import');
     await tested.say('next');
     expect(tested.requests.at(-1)?.messages).toHaveLength(63);
-    await tested.close();
   });
 
   test('B-03 the last summary is summarised with the messages after it', async () => {
-    const tested = await scriptedAgent({ script, extensions: [compacting({ maxMessages: 3 })] });
+    const tested = await openAgent({ script, extensions: [compacting({ maxMessages: 3 })] });
     for (let number = 1; number <= 6; number += 1) await tested.say(`number ${number}`);
     const asked = tested.requests.flatMap(({ messages }) =>
       messages.map(({ content }) => (typeof content === 'string' ? content : '')),
     );
     expect(asked.some((text) => text.startsWith('Sum up') && text.includes(`system: ${summary}`))).toBe(true);
     expect((await tested.messages()).filter(({ metadata }) => metadata['compaction.summary'] === true)).toHaveLength(1);
-    await tested.close();
   });
 
   test('B-03 the summary itself is within the limits, however little is trimmed', async () => {
     const history = ['a', 'b', 'c'].map((text) => createUserMessage(text, {}, { id: text }));
     const extensions = [importHistory(history), compacting({ maxMessages: 5, trimTo: 1 })];
-    const tested = await scriptedAgent({ script, extensions });
+    const tested = await openAgent({ script, extensions });
     await tested.say('import');
     await tested.say('next');
     expect(texts(await tested.messages())).toEqual([summary, 'b', 'c', 'You said: c', 'next', 'You said: next']);
     expect(tested.requests.at(-1)?.messages).toHaveLength(5);
-    await tested.close();
   });
 
   test('B-03 also summarises in a long turn: the question stays, and the model gets messages within the limit', async () => {
-    const tested = await scriptedAgent({
+    const tested = await openAgent({
       script: [{ when: '^Sum up', say: 'They counted.' }, { call: { tool: 'count__next' } }],
       policy: { maxStepsPerTurn: 8 },
       tools: [{ name: 'count', exports: [{ name: 'next', description: 'Counts.' }], handlers: { next: () => 1 } }],
@@ -94,7 +84,6 @@ describe('message-compaction', () => {
     expect(steps).toHaveLength(8);
     for (const { messages } of steps) expect(messages.length).toBeLessThanOrEqual(6);
     expect(steps.at(-1)?.messages.some(({ content }) => content === summary)).toBe(true);
-    await tested.close();
   });
 
   test('replaced messages stay in the archive', async () => {
@@ -107,19 +96,18 @@ describe('message-compaction', () => {
         return store.commit(...all);
       },
     };
-    const tested = await scriptedAgent({ script, store: watched, extensions: [compacting({ maxMessages: 2 })] });
+    const tested = await openAgent({ script, store: watched, extensions: [compacting({ maxMessages: 2 })] });
     await tested.say('my cat is called Tama');
     await tested.say('and my dog Pochi');
     expect(texts(await tested.messages()).join()).not.toContain('Tama');
     expect(committed.join()).toContain('Tama');
-    await tested.close();
   });
 
   test('B-03 with "marked", only marked messages are replaced', async () => {
     const history = [1, 2, 3, 4].map((number) =>
       createUserMessage(`${number}`, number % 2 === 0 ? { 'compaction.eligible': true } : {}, { id: `m${number}` }),
     );
-    const tested = await scriptedAgent({
+    const tested = await openAgent({
       script,
       extensions: [importHistory(history), compacting({ maxMessages: 4, eligible: 'marked' })],
     });
@@ -134,7 +122,6 @@ describe('message-compaction', () => {
       'next',
       'You said: next',
     ]);
-    await tested.close();
   });
 
   test('another agent can summarise', async () => {
@@ -152,7 +139,7 @@ describe('message-compaction', () => {
         };
       },
     };
-    const tested = await scriptedAgent({
+    const tested = await openAgent({
       script,
       engine,
       extensions: [compacting({ maxMessages: 2, agent: 'clerk' })],
@@ -162,7 +149,6 @@ describe('message-compaction', () => {
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatch(/^clerk: Sum up[\s\S]*user: 1/);
     expect(texts(await tested.messages())[0]).toBe(summary);
-    await tested.close();
   });
 
   test('a failed summary removes nothing, is logged, and is tried again only in the next turn', async () => {
@@ -176,7 +162,7 @@ describe('message-compaction', () => {
         return ctx.next();
       });
     });
-    const tested = await scriptedAgent({
+    const tested = await openAgent({
       script: [
         { when: '^Sum up', say: 'They counted.' },
         { afterTool: 'count__next', say: 'done' },
@@ -194,7 +180,6 @@ describe('message-compaction', () => {
     fails = false;
     await tested.say('third');
     expect(texts(await tested.messages())).not.toContain('first');
-    await tested.close();
   });
 
   test('a summary is cut to its limit, and an empty one is an error', async () => {
@@ -236,7 +221,7 @@ describe('message-compaction', () => {
   test('B-03 on random histories: limits are met or nothing is left to replace, pairs are complete, pinned messages stay', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(), fc.integer({ min: 2, max: 20 }), async (history, maxMessages) => {
-        const tested = await scriptedAgent({
+        const tested = await openAgent({
           script,
           extensions: [importHistory(history), compacting({ maxMessages, maxTokens: 3_000 })],
         });
@@ -255,7 +240,6 @@ describe('message-compaction', () => {
         if (isOver) expect(loose.map(textOf)).toEqual(['question']);
         for (const message of kept)
           for (const id of callIds(message)) expect(partners(id, kept)).toBe(partners(id, lasting));
-        await tested.close();
       }),
       { numRuns: 60 },
     );

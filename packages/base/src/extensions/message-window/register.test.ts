@@ -1,57 +1,47 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { createUserMessage, type Message, textOf } from '@goondan/types';
-import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';
 import type { WindowConfig } from './register.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
-const windowed = (config: WindowConfig) =>
-  extensionFile(
-    'message-window',
-    join(import.meta.dir, '..', '..', '..'),
-    './src/extensions/message-window/register.ts',
-    {
-      ...config,
-    },
-  );
+const openAgent = agentOpener();
+
+const windowed = (config: WindowConfig) => baseExtension('message-window', config);
 
 const texts = (messages: readonly Message[]) => messages.map(textOf);
 
 describe('message-window', () => {
   test('B-04 keeps the newest messages, and makes room for a while', async () => {
-    const tested = await scriptedAgent({ extensions: [windowed({ maxMessages: 6, trimTo: 0.5 })] });
+    const tested = await openAgent({ extensions: [windowed({ maxMessages: 6, trimTo: 0.5 })] });
     for (const number of [1, 2, 3]) await tested.say(`${number}`);
     expect(texts(await tested.messages())).toHaveLength(6);
     await tested.say('4');
     expect(texts(await tested.messages())).toEqual(['3', 'You said: 3', '4', 'You said: 4']);
     await tested.say('5');
     expect(texts(await tested.messages())).toHaveLength(6);
-    await tested.close();
   });
 
   test('B-04 keeps 80 messages when the config has no limit', async () => {
-    const tested = await scriptedAgent({ extensions: [importHistory(userMessages(77)), windowed({})] });
+    const tested = await openAgent({ extensions: [importHistory(userMessages(77)), windowed({})] });
     await tested.say('import');
     await tested.say('within the limit');
     expect(tested.requests.at(-1)?.messages).toHaveLength(80);
     await tested.say('above the limit');
     expect(tested.requests.at(-1)?.messages).toHaveLength(60);
-    await tested.close();
   });
 
   test('B-04 has no limit for messages when the config has one for tokens', async () => {
     const extensions = [importHistory(userMessages(200)), windowed({ maxTokens: 100_000 })];
-    const tested = await scriptedAgent({ extensions });
+    const tested = await openAgent({ extensions });
     await tested.say('import');
     await tested.say('next');
     expect(tested.requests.at(-1)?.messages).toHaveLength(203);
-    await tested.close();
   });
 
   test('B-04 counts tokens too', async () => {
-    const tested = await scriptedAgent({
+    const tested = await openAgent({
       script: [{ say: 'ok' }],
       extensions: [windowed({ maxTokens: 400, trimTo: 1 })],
     });
@@ -59,22 +49,20 @@ describe('message-window', () => {
     await tested.say('b'.repeat(800));
     await tested.say('c');
     expect(texts(await tested.messages())).toEqual(['b'.repeat(800), 'ok', 'c', 'ok']);
-    await tested.close();
   });
 
   test('B-04 never removes pinned messages, and reports when they exceed the limit', async () => {
     const pinned = createUserMessage('remember this', { pinned: true }, { id: 'pinned' });
-    const tested = await scriptedAgent({ extensions: [importHistory([pinned]), windowed({ maxMessages: 1 })] });
+    const tested = await openAgent({ extensions: [importHistory([pinned]), windowed({ maxMessages: 1 })] });
     await tested.say('import');
     await tested.say('next');
     await tested.say('last');
     expect(texts(await tested.messages())).toEqual(['remember this', 'last', 'You said: last']);
     expect(tested.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
-    await tested.close();
   });
 
   test('B-04 also slides in a long turn: the question stays, old calls are removed with their results', async () => {
-    const tested = await scriptedAgent({
+    const tested = await openAgent({
       script: [{ call: { tool: 'count__next' } }],
       policy: { maxStepsPerTurn: 8 },
       tools: [{ name: 'count', exports: [{ name: 'next', description: 'Counts.' }], handlers: { next: () => 1 } }],
@@ -88,13 +76,12 @@ describe('message-window', () => {
       const roles = messages.slice(1).map(({ role }) => role);
       expect(roles).toEqual(roles.map((_, index) => (index % 2 === 0 ? 'assistant' : 'tool')));
     }
-    await tested.close();
   });
 
   test('B-04 on random histories: the model gets messages within the limit or needed ones, pairs are complete, pinned messages stay', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(), fc.integer({ min: 1, max: 20 }), async (history, maxMessages) => {
-        const tested = await scriptedAgent({ extensions: [importHistory(history), windowed({ maxMessages })] });
+        const tested = await openAgent({ extensions: [importHistory(history), windowed({ maxMessages })] });
         await tested.say('import');
         await tested.say('question');
         const kept = (await tested.messages()).slice(0, -1);
@@ -104,7 +91,6 @@ describe('message-window', () => {
           metadata.pinned !== true && textOf({ data } as Message) !== 'question';
         const callsOfPinned = kept.filter(isLoose).filter((message) => !belongsToPinned(message, kept));
         if (kept.length > maxMessages) expect(callsOfPinned).toEqual([]);
-        await tested.close();
       }),
       { numRuns: 60 },
     );

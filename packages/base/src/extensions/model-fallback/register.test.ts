@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test';
-import { join } from 'node:path';
 import type { ExtensionRegister, JsonObject, ModelFailure, ModelMessage } from '@goondan/types';
 import { memoryStore } from '@goondan/runtime/history';
-import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import {
   anthropicCase,
   compatibleCase,
@@ -17,14 +16,11 @@ import {
   type WireAnswer,
   type WireServer,
 } from '../../../../runtime/src/agent/model/providers/wire/wire-server.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
-const falling = (config: JsonObject) =>
-  extensionFile(
-    'model-fallback',
-    join(import.meta.dir, '..', '..', '..'),
-    './src/extensions/model-fallback/register.ts',
-    config,
-  );
+const openAgent = agentOpener();
+
+const falling = (config: JsonObject) => baseExtension('model-fallback', config);
 
 const usage = { input: 1, output: 1, cached: 0 };
 const answer: WireReply = { usage, text: ['From the spare.'] };
@@ -51,7 +47,7 @@ const scripted = (name: string, failure?: ModelFailure, more: JsonObject = {}) =
 
 /** Starts an agent whose own model is `Model/a`. */
 const start = (models: Record<string, unknown>, config: JsonObject = {}, options: ScriptedAgentOptions = {}) =>
-  scriptedAgent({
+  openAgent({
     modelRef: 'Model/a',
     // Safe: the tests write specs of models.
     models: models as NonNullable<ScriptedAgentOptions['models']>,
@@ -60,7 +56,7 @@ const start = (models: Record<string, unknown>, config: JsonObject = {}, options
   });
 
 /** Returns the model of each call of a turn, as it was after the layers. */
-const callsIn = (trace: Awaited<ReturnType<Awaited<ReturnType<typeof scriptedAgent>>['say']>>['trace']) =>
+const callsIn = (trace: Awaited<ReturnType<Awaited<ReturnType<typeof openAgent>>['say']>>['trace']) =>
   trace?.inside.flatMap((step) => step.inside.flatMap(({ request }) => request?.modelRef ?? [])) ?? [];
 
 afterEach(() => void setSystemTime());
@@ -88,7 +84,6 @@ describe.each(providerCases)('Y-06 %s as the first model', (_name, provider) => 
     const policy = { maxStepRetries: 0 };
     const tested = await start(models, { models: ['Model/b'], ...config }, { policy });
     const { text, result } = await tested.say('Hello?');
-    await tested.close();
     return [result.error?.code ?? text, first.requests.length, spare.requests.length];
   }
 
@@ -163,7 +158,6 @@ describe('Y-06 model-fallback', () => {
     setSystemTime(new Date('2026-01-01T00:00:01.001Z'));
     const { trace } = await tested.say('Three');
     expect(callsIn(trace)[0]).toBe('Model/a');
-    await tested.close();
   });
 
   test('cools a model down at least as long as the provider asks', async () => {
@@ -178,7 +172,6 @@ describe('Y-06 model-fallback', () => {
       instead: { 'Model/a': { model: 'Model/b', reason: 'Model/a failed (rate-limit)' } },
       cooling: { 'Model/a': Date.parse('2026-01-01T00:00:05Z') },
     });
-    await tested.close();
   });
 
   test('when all models fail, the retries of the policy follow, and then the last error', async () => {
@@ -190,7 +183,6 @@ describe('Y-06 model-fallback', () => {
     const { result, trace } = await tested.say('Anybody?');
     expect(result.error).toMatchObject({ code: 'E_MODEL_FAILED', message: 'b is down' });
     expect(callsIn(trace)).toEqual(['Model/a', 'Model/b', 'Model/a', 'Model/b']);
-    await tested.close();
   });
 
   test('takes over calls by layers, around a turn and around a step', async () => {
@@ -221,7 +213,6 @@ describe('Y-06 model-fallback', () => {
       'A model call failed and is made again: Model/a failed (unreachable), Model/b takes over: a is down',
       'A model call failed and is made again: Model/b failed (server), Model/c takes over: b is down',
     ]);
-    await tested.close();
   });
 
   test('anthropic, then openai, then google: each gets a conversation without the parts of the others', async () => {
@@ -278,7 +269,6 @@ describe('Y-06 model-fallback', () => {
     const last = JSON.stringify(gemini.requests.at(-1)?.body);
     expect(last).toContain('from gpt');
     expect(last).toContain('thoughts of gemini');
-    await tested.close();
   });
 });
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type JsonObject, type Message, textOf } from '@goondan/types';
-import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
-const requiring = (config: JsonObject, name = 'required-tools') =>
-  extensionFile(name, join(import.meta.dir, '..', '..', '..'), './src/extensions/required-tools/register.ts', config);
+const openAgent = agentOpener();
+
+const requiring = (config: JsonObject, name = 'required-tools') => baseExtension('required-tools', config, name);
 
 const shop = {
   name: 'shop',
@@ -19,7 +21,7 @@ const shop = {
 };
 
 const start = (config: JsonObject, options: ScriptedAgentOptions = {}) =>
-  scriptedAgent({ tools: [shop], extensions: [requiring(config)], ...options });
+  openAgent({ tools: [shop], extensions: [requiring(config)], ...options });
 
 const texts = (messages: readonly Message[]) => messages.map(textOf);
 const reminder = 'Before you answer, call each of these tools successfully:';
@@ -41,7 +43,6 @@ describe('required-tools', () => {
       { role: 'user', content: 'What is there?' },
       { role: 'user', content: `${reminder} shop__look` },
     ]);
-    await tested.close();
   });
 
   test('a rejected answer is neither streamed nor kept, and the reminder is not kept', async () => {
@@ -49,7 +50,6 @@ describe('required-tools', () => {
     const { deltas } = await tested.say('What is there?');
     expect(deltas.map((delta) => (delta.type === 'text' ? delta.text : delta.type)).join('')).toBe('Three apples.');
     expect(texts(await tested.messages())).toEqual(['What is there?', '', '', 'Three apples.']);
-    await tested.close();
   });
 
   test('changes nothing when the model called the tools by itself', async () => {
@@ -59,7 +59,6 @@ describe('required-tools', () => {
     // Each turn has to call the tools again.
     await tested.say('And now?');
     expect(tested.requests).toHaveLength(4);
-    await tested.close();
   });
 
   test('a failed call does not count', async () => {
@@ -74,7 +73,6 @@ describe('required-tools', () => {
         message: expect.stringContaining('without a successful call of "shop__break", after a reminder'),
       },
     });
-    await tested.close();
   });
 
   test.each([
@@ -96,18 +94,15 @@ describe('required-tools', () => {
     const roles = (await tested.messages()).map(({ data }) => data.role).join(' ');
     const call = 'assistant tool';
     expect(roles).toBe(missing === undefined ? `user ${call} assistant` : `user ${call} ${call} assistant`);
-    await tested.close();
   });
 
   test('with require: any, a tool that the agent does not have matters only if it has none of them', async () => {
     const tools = ['shop__sell', 'shop__look'];
     const tested = await start({ tools, require: 'any' }, { script: forgetful });
     expect(await tested.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
-    await tested.close();
     const lost = await start({ tools: ['shop__sell', 'shop__rent'], require: 'any' }, { script: forgetful });
     const { result } = await lost.say('What is there?');
     expect(result.error?.message).toBe('The agent has no tool "shop__sell", "shop__rent", which the turn requires.');
-    await lost.close();
   });
 
   test('a tool that is hidden in this step, or was registered in this turn, is a tool of the agent', async () => {
@@ -118,10 +113,9 @@ describe('required-tools', () => {
       }),
     );
     const required = requiring({ tools: ['shop__look', 'shop__look'] });
-    const hidden = await scriptedAgent({ tools: [shop], extensions: [hiding, required], script: forgetful });
+    const hidden = await openAgent({ tools: [shop], extensions: [hiding, required], script: forgetful });
     expect(await hidden.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
     expect(hidden.requests[1]?.messages.at(-1)?.content).toBe(`${reminder} shop__look`);
-    await hidden.close();
     const adding = extension('adding', ({ pipeline, tools }) =>
       pipeline.register('turn', (ctx) => {
         // The view is made when it is read first, so it does not have the tool.
@@ -130,9 +124,8 @@ describe('required-tools', () => {
         return ctx.next();
       }),
     );
-    const added = await scriptedAgent({ extensions: [adding, required], script: forgetful });
+    const added = await openAgent({ extensions: [adding, required], script: forgetful });
     expect(await added.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
-    await added.close();
   });
 
   test('uses errorMessage for the reminder, and adds the names', async () => {
@@ -143,7 +136,6 @@ describe('required-tools', () => {
       role: 'user',
       content: 'Not yet! Use shop__look, shop__pay',
     });
-    await tested.close();
   });
 
   test.each([
@@ -159,7 +151,6 @@ describe('required-tools', () => {
     // The next turn starts to count again.
     await tested.say('look');
     expect(tested.requests).toHaveLength(2 * calls);
-    await tested.close();
   });
 
   test('with whenMissing: answer the last answer counts, and the log warns', async () => {
@@ -167,7 +158,6 @@ describe('required-tools', () => {
     expect(await tested.say('look')).toMatchObject({ text: 'No.', result: { finishReason: 'text_response' } });
     expect(texts(await tested.messages())).toEqual(['look', 'No.']);
     expect(tested.logs).toMatchObject([{ level: 'warn', extension: 'required-tools' }]);
-    await tested.close();
   });
 
   test('fails at once for a tool that the agent does not have', async () => {
@@ -179,7 +169,6 @@ describe('required-tools', () => {
       suggestion: expect.stringContaining('Correct `tools` in the config of Extension/required-tools'),
     });
     expect(tested.requests).toHaveLength(1);
-    await tested.close();
   });
 
   test('a step that a layer inside reports as failed keeps its answer', async () => {
@@ -187,10 +176,9 @@ describe('required-tools', () => {
       pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' })),
     );
     const extensions = [requiring({ tools: ['shop__look'] }), failing];
-    const tested = await scriptedAgent({ tools: [shop], extensions, script: forgetful });
+    const tested = await openAgent({ tools: [shop], extensions, script: forgetful });
     await tested.say('What is there?');
     expect(texts(await tested.messages())).toEqual(['What is there?', 'Some apples, I guess.']);
-    await tested.close();
   });
 
   test('two of them, each under its own name, count for themselves', async () => {
@@ -205,8 +193,7 @@ describe('required-tools', () => {
       { when: 'shop__pay$', call: { tool: 'shop__pay' } },
       { say: 'Done.' },
     ];
-    const tested = await scriptedAgent({ tools: [shop], extensions, script });
+    const tested = await openAgent({ tools: [shop], extensions, script });
     expect(await tested.say('buy')).toMatchObject({ text: 'Done.', result: { finishReason: 'text_response' } });
-    await tested.close();
   });
 });

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { loadBundle } from '@goondan/runtime/bundle';
 import type { JsonObject } from '@goondan/types';
-import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { SkillFinder } from './find-skills.ts';
 import { parseSkill } from './parse-skill.ts';
 import type { SkillsConfig } from './register.ts';
 import { skillFolders } from './skill-folders.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
+
+const openAgent = agentOpener();
 
 let folder = '';
 beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-skills-')))));
@@ -25,19 +27,14 @@ function writeSkill(path: string, { body = 'Say hello.', description = 'How to g
   write(`${path}/SKILL.md`, `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`);
 }
 
-async function open(script: NonNullable<Parameters<typeof scriptedAgent>[0]>['script'], config: SkillsConfig = {}) {
+async function open(script: NonNullable<Parameters<typeof openAgent>[0]>['script'], config: SkillsConfig = {}) {
   // The copy is JSON, without `readonly`.
   const given = JSON.parse(JSON.stringify(config)) as JsonObject;
-  return scriptedAgent({
+  return openAgent({
     script: script ?? [],
     workdir: join(folder, 'project'),
     bundleFolder: join(folder, 'bundle'),
-    extensions: [
-      extensionFile('skills', join(import.meta.dir, '..', '..', '..'), './src/extensions/skills/register.ts', {
-        user: false,
-        ...given,
-      }),
-    ],
+    extensions: [baseExtension('skills', { user: false, ...given })],
   });
 }
 
@@ -57,7 +54,6 @@ describe('skills', () => {
     const offered = tested.requests[0]?.tools.find(({ name }) => name === 'skills__open');
     expect(offered?.description).toContain('- billing: How to send a bill.\n- greeting: How to greet.');
     expect(offered?.description).not.toContain('Say hello');
-    await tested.close();
   });
 
   test('B-01 an open skill is an ephemeral message from the next step on, in the next turns too, and never in the history', async () => {
@@ -72,7 +68,6 @@ describe('skills', () => {
     const shown = 'The skill "greeting" is open. Follow it where it applies.\n\nSay hello.';
     expect(systemTexts(tested)).toEqual([[], [shown], [shown]]);
     expect(JSON.stringify(await tested.messages())).not.toContain('Say hello.');
-    await tested.close();
   });
 
   test('B-01 a closed one is not shown any more; with too many open, the oldest is closed', async () => {
@@ -92,7 +87,6 @@ describe('skills', () => {
     await tested.say('close it');
     await tested.say('then');
     expect(JSON.stringify(systemTexts(tested).at(-1))).toEndWith('This is b."]');
-    await tested.close();
   });
 
   test('files of a skill are listed and read, and nothing outside it', async () => {
@@ -114,7 +108,6 @@ describe('skills', () => {
         openSkill('greeting', { file }),
       ]);
       expect((await tested.say('go')).text).toBe('E_SKILL_FILE');
-      await tested.close();
     }
     const tested = await open([
       { when: 'read', ...openSkill('greeting', { file: 'references/words.md' }) },
@@ -123,7 +116,6 @@ describe('skills', () => {
     ]);
     expect((await tested.say('read')).text).toStartWith('Ahoy');
     expect((await tested.say('open')).text).toEndWith('references/words.md');
-    await tested.close();
   });
 
   test('B-01 the next turn notices new, changed and removed skills', async () => {
@@ -140,14 +132,12 @@ describe('skills', () => {
     rmSync(join(folder, 'project'), { recursive: true });
     await tested.say('4');
     expect(offered()).toContain('There are no skills.');
-    await tested.close();
   });
 
   test('an unknown skill: the error lists the known ones', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     const tested = await open([{ afterTool: 'skills__open', say: '{{result.error.message}}' }, openSkill('gretting')]);
     expect((await tested.say('go')).text).toBe('There is no skill "gretting". Skills: greeting.');
-    await tested.close();
   });
 
   test('invalid and shadowed skills are reported once, and do not affect others', async () => {
@@ -164,7 +154,6 @@ describe('skills', () => {
       '/bundle/.agents/skills/broken/SKILL.md: it does not begin with a front matter between two lines of ---',
       '/project/.agents/skills/greeting/SKILL.md: another skill "greeting" was found first',
     ]);
-    await tested.close();
   });
 });
 
@@ -214,7 +203,6 @@ describe('the config of spec 002 §3.3', () => {
       const tested = await open(script, given);
       await tested.say('go');
       const offered = tested.requests.at(-1)?.tools.find(({ name }) => name === 'skills__open');
-      await tested.close();
       return offered?.description ?? '';
     };
     expect(await described(config)).toContain('- alias: How to greet.\n- greeting: From the alias.');

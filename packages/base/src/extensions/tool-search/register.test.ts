@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
-import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { rankTools } from './rank-tools.ts';
 import type { ToolSearchConfig } from './register.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
+
+const openAgent = agentOpener();
 
 const exports = [
   { name: 'read_file', description: 'Reads a file of the project.' },
@@ -13,21 +14,11 @@ const exports = [
 const handlers = Object.fromEntries(exports.map(({ name }) => [name, () => `${name} ran`]));
 const box = { name: 'box', exports, handlers };
 
-async function open(config: ToolSearchConfig, script: Parameters<typeof scriptedAgent>[0]) {
-  return scriptedAgent({
+async function open(config: ToolSearchConfig, script: Parameters<typeof openAgent>[0]) {
+  return openAgent({
     ...script,
     tools: [box],
-    extensions: [
-      extensionFile(
-        'tool-search',
-        join(import.meta.dir, '..', '..', '..'),
-        './src/extensions/tool-search/register.ts',
-        {
-          ...config,
-          always: [...(config.always ?? [])],
-        },
-      ),
-    ],
+    extensions: [baseExtension('tool-search', { ...config, always: [...(config.always ?? [])] })],
   });
 }
 
@@ -52,7 +43,6 @@ describe('tool-search', () => {
     await tested.say('files');
     expect(offered(tested)).toEqual([all, ['box__read_file', 'box__write_file', 'tool-search__search']]);
     expect(await tested.stateOf('tool-search')).toEqual({ selectedTools: ['box__read_file', 'box__write_file'] });
-    await tested.close();
   });
 
   test('B-02 the selection holds in the next turn, and another search replaces it', async () => {
@@ -71,7 +61,6 @@ describe('tool-search', () => {
       ['box__read_file', 'box__write_file', 'tool-search__search'],
       ['box__send_mail', 'tool-search__search'],
     ]);
-    await tested.close();
   });
 
   test('B-02 without a match the offered tools do not change, and the model is told', async () => {
@@ -81,14 +70,12 @@ describe('tool-search', () => {
     );
     expect((await tested.say('go')).text).toStartWith('Nothing matches');
     expect(offered(tested)[1]).toEqual(all);
-    await tested.close();
   });
 
   test('B-02 with "none", the first step offers the search and the `always` tools', async () => {
     const tested = await open({ initial: 'none', always: ['box__wea*'] }, { script: [{ say: 'ok' }] });
     await tested.say('go');
     expect(offered(tested)).toEqual([['box__weather', 'tool-search__search']]);
-    await tested.close();
   });
 
   test('B-02 with "keep", a search adds', async () => {
@@ -101,7 +88,6 @@ describe('tool-search', () => {
     await tested.say('files');
     await tested.say('mail');
     expect(offered(tested).at(-1)).toEqual(['box__read_file', 'box__send_mail', 'tool-search__search']);
-    await tested.close();
   });
 
   test('a failed turn keeps its selection', async () => {
@@ -114,7 +100,6 @@ describe('tool-search', () => {
     );
     expect((await tested.say('go')).result.finishReason).toBe('error');
     expect(await tested.stateOf('tool-search')).toEqual({ selectedTools: ['box__read_file', 'box__write_file'] });
-    await tested.close();
   });
 });
 
