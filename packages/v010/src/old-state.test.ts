@@ -1,16 +1,14 @@
 // `getState` and `setState` of old extensions.
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
 import { type ConversationStore, durableStore, memoryStore } from '@goondan/runtime/history';
 import { type ScriptedAgent, scriptedAgent } from '@goondan/runtime/testing';
 import type { JsonValue } from '@goondan/types';
 import { OldState } from './old-state.ts';
 import { oldBundle } from './testing/old-agent.ts';
+import { mortalStore } from '../../runtime/src/testing/mortal-store.ts';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-v010-'));
-afterAll(() => rmSync(stateRoot, { recursive: true, force: true }));
+const stateRoot = temporaryFolder('v010');
 
 const counter = `
 api.pipelines.mutate('turn.pre', (ctx) => {
@@ -93,17 +91,7 @@ describe('a resumed turn with an old extension', () => {
   async function crashAt(appends: number) {
     using bundle = oldBundle({ old: code });
     const store = memoryStore();
-    let left = appends;
-    const alive = <Value>(action: () => Promise<Value>) =>
-      left <= 0 ? Promise.reject(new Error('The process is gone.')) : action();
-    const mortal: ConversationStore = {
-      ...store,
-      append: (...args) => {
-        left -= 1;
-        return alive(() => store.append(...args));
-      },
-      commit: (...args) => alive(() => store.commit(...args)),
-    };
+    const mortal = mortalStore(store, appends);
     const start = (place: ConversationStore) =>
       scriptedAgent({ store: place, extensions: bundle.extensions, tools, script });
     const say = async (agent: ScriptedAgent) => agent.say('go', { event: { id: 'same' } });
@@ -114,7 +102,7 @@ describe('a resumed turn with an old extension', () => {
     const messages = (await resumed.messages()).map(({ data }) =>
       data.role === 'tool' ? data.role : `${data.role} ${JSON.stringify(data.content)}`,
     );
-    return { isCrashed: left <= 0, messages, state: await resumed.stateOf('old') };
+    return { isCrashed: mortal.isDead(), messages, state: await resumed.stateOf('old') };
   }
 
   test('L-04 has the messages and the state of an uninterrupted one, wherever the crash was', async () => {

@@ -1,25 +1,25 @@
 // The twelve points of 003 §3.2 in the order of 003 §7 and §11.2, on the layers of the onion.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { type ExtensionRegister, type HookPoint, hookPoints, type JsonObject, type ToolHandler } from '@goondan/types';
-import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { type ExtensionRegister, type HookPoint, hookPoints, type ToolHandler } from '@goondan/types';
+import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { memoryStore } from '../../../../runtime/src/agent/conversation/memory-store.ts';
 import { openScriptedModel } from '../../../../runtime/src/agent/model/scripted/open-scripted-model.ts';
 import { replayTurn } from '../../../../runtime/src/agent/replay/replay-turn.ts';
 import { systemClock } from '../../../../runtime/src/ports/clock.ts';
 import type { ChainRecord } from '../../../../runtime/src/trace/turn-trace.ts';
+import { mortalStore } from '../../../../runtime/src/testing/mortal-store.ts';
 import { recordInMemory } from '../../../../runtime/src/testing/record-in-memory.ts';
 import type { Hook } from './hook.ts';
 import { sampledCases } from '../../../../../test/samples.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
-const base = join(import.meta.dir, '..', '..', '..');
+const openAgent = agentOpener();
 const textIn = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** The extension `hooks` with these hooks. */
 function hooksExtension(hooks: readonly Hook[], tier: 'hook' | 'swarm' = 'hook') {
-  // Safe: hooks are JSON.
-  const config = { hooks } as unknown as JsonObject;
-  return { ...extensionFile('hooks', base, './src/extensions/hooks/register.ts', config), tier };
+  return { ...baseExtension('hooks', { hooks }), tier };
 }
 
 /** A hook that notes its id with a tool. */
@@ -35,7 +35,7 @@ async function open(
   extensions: NonNullable<ScriptedAgentOptions['extensions']>,
   more: ScriptedAgentOptions = {},
 ) {
-  return scriptedAgent({
+  return openAgent({
     policy: { retryBaseMs: 0 },
     script: [
       { when: 'look', fail: { message: 'busy', retryable: true, times: 1 } },
@@ -179,7 +179,6 @@ describe('L-03 twelve points, two extensions and all orders of priorities', () =
       ]);
       expect((await agent.say('look')).text).toBe('saw ');
       expect(happened, `priorities ${priorities.join()}`).toEqual(modelOf(codes, declared));
-      await agent.close();
     }
   });
 });
@@ -225,7 +224,6 @@ describe('a tool call of a hook', () => {
     expect(new Set(seen)).toEqual(new Set(hookPoints));
     expect(seen).toEqual(happened.filter((id) => id !== 'tool'));
     expect(escaped).toEqual([]);
-    await agent.close();
   });
 
   test('does not start tool calls of hooks, also of another hooks extension or deeper inside', async () => {
@@ -247,7 +245,6 @@ describe('a tool call of a hook', () => {
     await agent.say('look');
     expect(happened).toEqual(['deeper', 'second turn', 'deeper', 'first', 'deeper', 'second', 'tool']);
     expect(nested).toContain('hooks>deeper');
-    await agent.close();
   });
 
   test('runs for a tool call of a code layer', async () => {
@@ -263,7 +260,6 @@ describe('a tool call of a hook', () => {
     ]);
     await agent.say('hello');
     expect(happened).toEqual(['hook', 'tool']);
-    await agent.close();
   });
 
   const failing = (point: HookPoint, required?: boolean): Hook => ({
@@ -279,13 +275,11 @@ describe('a tool call of a hook', () => {
     expect(agent.logs.map(({ level, message }) => `${level} ${message}`)).toContain(
       'warn Hook "doomed": log__fail failed: full',
     );
-    await agent.close();
   });
 
   test('L-03 is only a warning when it is written as not required', async () => {
     const agent = await open([], [hooksExtension([failing('turn.pre', false)])]);
     expect((await agent.say('look')).text).toBe('saw ');
-    await agent.close();
   });
 
   test.each(hookPoints)('L-03 is E_HOOK_FAILED when it fails at %s and is required', async (point) => {
@@ -301,7 +295,6 @@ describe('a tool call of a hook', () => {
       // The failure at `step.llmError` replaces the retryable one, so that the step is not retried.
       expect(stepCount).toBe(point === 'turn.post' ? 2 : 0);
     }
-    await agent.close();
   });
 });
 
@@ -324,7 +317,6 @@ describe('step.llmError', () => {
     ]);
     expect((await agent.say('look')).text).toBe('saw ');
     expect(happened).toEqual(['busy', 'caught outside', 'tool']);
-    await agent.close();
   });
 
   test('does not happen when another hook fails, or a code layer answers for the model', async () => {
@@ -334,7 +326,6 @@ describe('step.llmError', () => {
       hooksExtension([noting('step.llmError', 'error'), { point: 'step.llmCall', ...required }]),
     ]);
     expect((await failed.say('hello')).result.error?.code).toBe('E_HOOK_FAILED');
-    await failed.close();
     const recovered = await open(happened, [
       hooksExtension([noting('step.llmError', 'error')]),
       extension('recovering', ({ pipeline }) =>
@@ -349,7 +340,6 @@ describe('step.llmError', () => {
     ]);
     expect((await recovered.say('look')).text).toBe('instead');
     expect(happened).toEqual([]);
-    await recovered.close();
   });
 
   test('does not happen when the turn is cancelled', async () => {
@@ -361,7 +351,6 @@ describe('step.llmError', () => {
     const agent = await open([], [hooksExtension([noting('step.llmError', 'error')])], { model: { generate } });
     expect((await agent.say('look', { signal: cancel.signal })).result.error?.code).toBe('E_CANCELLED');
     expect(agent.logs.filter(({ message }) => message.includes('Hook'))).toEqual([]);
-    await agent.close();
   });
 
   test('happens when a code layer fails the model call', async () => {
@@ -374,7 +363,6 @@ describe('step.llmError', () => {
     ]);
     expect((await agent.say('hello')).result.error?.message).toBe('too expensive');
     expect(happened).toEqual(['error']);
-    await agent.close();
   });
 });
 
@@ -384,14 +372,15 @@ describe('the tool calls of hooks at all points', () => {
   test('L-03 of a resumed turn are not repeated, wherever the crash was', async () => {
     let crashes = 0;
     for (let appends = 1; ; appends++) {
-      const { store, mortal, isAlive } = mortalStore(appends);
+      const store = memoryStore();
+      const mortal = mortalStore(store, appends);
       const runs: string[] = [];
       const say = async (on: typeof store) => {
         const agent = await open([], [hooks], { store: on, tools: toolsThatNoteIds(runs) });
         return agent.say('look', { event: { id: 'same' } });
       };
       const outcome = await say(mortal).catch(() => 'crashed');
-      if (isAlive()) {
+      if (!mortal.isDead()) {
         expect(outcome).toMatchObject({ text: 'saw ' });
         expect(runs).toHaveLength(24);
         break;
@@ -407,12 +396,13 @@ describe('the tool calls of hooks at all points', () => {
     const noted = hooksExtension([noting('step.llmError', 'error'), noting('step.post', 'post')]);
     let resumed = 0;
     for (let appends = 1; ; appends++) {
-      const { store, mortal, isAlive } = mortalStore(appends);
+      const store = memoryStore();
+      const mortal = mortalStore(store, appends);
       const happened: string[] = [];
       const say = async (on: typeof store, more: ScriptedAgentOptions) =>
         (await open(happened, [noted], { store: on, ...more })).say('look', { event: { id: 'same' } });
       await say(mortal, {}).catch(() => 'crashed');
-      if (isAlive()) break;
+      if (!mortal.isDead()) break;
       const hasFailed = happened.includes('error');
       await say(store, { script: [{ say: 'The model works again.' }] });
       if (hasFailed) resumed++;
@@ -443,23 +433,6 @@ describe('the tool calls of hooks at all points', () => {
     expect(runs).toHaveLength(24);
   });
 
-  /** A store, and its form for a process that dies at this append. */
-  function mortalStore(appends: number) {
-    const store = memoryStore();
-    let left = appends;
-    const live = <Value>(action: () => Promise<Value>) =>
-      left > 0 ? action() : Promise.reject(new Error('the process is gone'));
-    const mortal: typeof store = {
-      ...store,
-      append: (...args) => {
-        left--;
-        return live(() => store.append(...args));
-      },
-      commit: (...args) => live(() => store.commit(...args)),
-    };
-    return { store, mortal, isAlive: () => left > 0 };
-  }
-
   function toolsThatNoteIds(runs: string[]) {
     const note: ToolHandler = ({ toolCallId }) => void runs.push(toolCallId);
     return [
@@ -483,5 +456,4 @@ test('step.llmCall does not happen for a model call of an extension', async () =
   await agent.say('hello');
   expect(agent.requests).toHaveLength(2);
   expect(happened).toEqual(['call']);
-  await agent.close();
 });

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hookPoints, type JsonObject } from '@goondan/types';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
-import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
+import { extension } from '@goondan/runtime/testing';
 import { fillArguments, lookUp } from './fill-arguments.ts';
 import type { Hook } from './hook.ts';
+import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
+const openAgent = agentOpener();
 let folder = '';
 beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-hooks-')))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +34,7 @@ async function open(
   { maxStepRetries = 0, tier = 'agent' }: { maxStepRetries?: number; tier?: 'agent' | 'hook' } = {},
 ) {
   const config = JSON.parse(JSON.stringify({ hooks })) as JsonObject;
-  return scriptedAgent({
+  return openAgent({
     workdir: folder,
     bundleFolder: folder,
     policy: { retryBaseMs: 0, maxStepRetries },
@@ -48,25 +50,16 @@ async function open(
         exports: [
           { name: 'look', description: 'Looks.', parameters: { type: 'object' } },
           { name: 'note', description: 'Notes.', parameters: { type: 'object' } },
-          { name: 'fail', description: 'Fails.' },
         ],
         handlers: {
           look: () => 'seen',
           note: () => 'noted',
-          fail: () => {
-            throw new Error('no');
-          },
         },
       },
     ],
     extensions: [
       {
-        ...extensionFile(
-          'hooks',
-          join(import.meta.dir, '..', '..', '..'),
-          './src/extensions/hooks/register.ts',
-          config,
-        ),
+        ...baseExtension('hooks', config),
         tier,
       },
       sentinel(seen),
@@ -103,43 +96,6 @@ describe('a hook that calls a tool', () => {
       'shop__note {"calls":null}',
       'shop__note {"answer":"You said: hello","nested":[{"who":"tested"}],"missing":null}',
     ]);
-    await tested.close();
-  });
-
-  test('L-03 hooks run with the lowest priority first, equal ones in the order of the config, at every point', async () => {
-    const seen: string[] = [];
-    const hooks = (['turn.pre', 'turn.post', 'step.pre', 'step.post'] as const).flatMap((point) => [
-      note(point, { n: 'a' }, { priority: 10 }),
-      note(point, { n: 'b' }, { priority: 5 }),
-      note(point, { n: 'c' }, { priority: 10 }),
-    ]);
-    const tested = await open(hooks, seen);
-    await tested.say('hello');
-    expect(seen.map((line) => line.at(-3)).join('')).toBe('bac'.repeat(4));
-    await tested.close();
-
-    const write = (point: Hook['point'], letter: string, priority: number): Hook => ({
-      point,
-      priority,
-      action: { command: ['sh', '-c', `printf ${letter} >> order`] },
-    });
-    const around = await open([
-      write('toolCall.pre', 'x', 2),
-      write('toolCall.pre', 'w', 1),
-      write('toolCall.post', 'a', 10),
-      write('toolCall.post', 'b', 5),
-      write('toolCall.post', 'c', 10),
-    ]);
-    await around.say('look');
-    expect(readFileSync(join(folder, 'order'), 'utf8')).toBe('wxbac');
-    await around.close();
-  });
-
-  test('a failing tool is logged, and the turn continues', async () => {
-    const tested = await open([{ id: 'doomed', point: 'turn.pre', action: { toolCall: { tool: 'shop__fail' } } }]);
-    expect((await tested.say('hello')).text).toBe('You said: hello');
-    expect(tested.logs.map(({ message }) => message)).toContain('Hook "doomed": shop__fail failed: no');
-    await tested.close();
   });
 });
 
@@ -157,7 +113,6 @@ describe('a hook that runs a command', () => {
       point: 'toolCall.pre',
       goondan: { turnId: 'turn-event-1' },
     });
-    await tested.close();
   });
 
   test('exit 2 blocks a tool call: the model gets the reason, and the tool does not run', async () => {
@@ -168,14 +123,12 @@ describe('a hook that runs a command', () => {
     expect(JSON.stringify(await tested.messages())).toContain('Hook \\"sunday\\" has blocked this: not on Sundays');
     expect(tested.logs.some(({ message }) => message.includes('next()'))).toBe(false);
     expect(seen).toEqual([]);
-    await tested.close();
   });
 
   test('a block without a reason, and a command that could not be run, are told apart', async () => {
     const messageOf = async (command: readonly string[], timeoutMs?: number) => {
       const tested = await open([{ id: 'm', point: 'turn.pre', action: { command, ...(timeoutMs && { timeoutMs }) } }]);
       const { error } = (await tested.say('hello')).result;
-      await tested.close();
       return error?.message;
     };
     expect(await messageOf([script('no.sh', 'exit 2')])).toBe('Hook "m" has blocked this.');
@@ -189,7 +142,6 @@ describe('a hook that runs a command', () => {
     const hook = script('after.sh', 'grep -q "\\"output\\":\\"seen\\"" && exit 2');
     const tested = await open([{ point: 'toolCall.post', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw E_HOOK_BLOCKED');
-    await tested.close();
   });
 
   test('L-03 exit 2 at a turn or a step ends the turn', async () => {
@@ -202,7 +154,6 @@ describe('a hook that runs a command', () => {
         finishReason: 'error',
         error: { code: 'E_HOOK_BLOCKED' },
       });
-      await tested.close();
     }
   });
 
@@ -215,10 +166,8 @@ describe('a hook that runs a command', () => {
       hook_event_name: 'ModelCallFailed',
       goondan: { error: { message: 'busy', retryable: true } },
     });
-    await tested.close();
     const patient = await open([{ point: 'step.llmError', action: { command: ['true'] } }], [], { maxStepRetries: 3 });
     expect((await patient.say('busy')).text).toBe('You said: busy');
-    await patient.close();
   });
 
   test('L-03 a command before a model call reads what the model gets', async () => {
@@ -230,11 +179,10 @@ describe('a hook that runs a command', () => {
       goondan: {
         stepIndex: 0,
         model: 'Model/scripted',
-        tools: ['shop__look', 'shop__note', 'shop__fail'],
+        tools: ['shop__look', 'shop__note'],
         messages: [{ role: 'user', content: 'hello' }],
       },
     });
-    await tested.close();
   });
 
   test('L-03 a hook that calls the tool it is at makes one call, which every layer and every command sees', async () => {
@@ -253,7 +201,6 @@ describe('a hook that runs a command', () => {
     expect(seen).toEqual(['shop__look {"what":"tea"}', 'shop__look {"what":"again"}']);
     const once = ['toolCall.pre', 'toolCall.exec', 'toolCall.post'];
     expect(readFileSync(join(folder, 'guards'), 'utf8').trim().split('\n')).toEqual([...once, ...once]);
-    await tested.close();
   });
 
   test('L-03 a command blocks the call of a hook, too', async () => {
@@ -266,7 +213,6 @@ describe('a hook that runs a command', () => {
     expect((await tested.say('hello')).text).toBe('You said: hello');
     expect(seen).toEqual([]);
     expect(tested.logs.map(({ message }) => message).join()).toContain('has blocked this: no notes');
-    await tested.close();
   });
 
   test('any other exit code is a warning', async () => {
@@ -274,7 +220,6 @@ describe('a hook that runs a command', () => {
     const tested = await open([{ point: 'toolCall.pre', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
     expect(tested.logs.map(({ message }) => message).join()).toContain('ended with code 7: disk is slow.');
-    await tested.close();
   });
 
   test.each([
@@ -286,10 +231,8 @@ describe('a hook that runs a command', () => {
     const strict = await open([{ point: 'toolCall.pre', action }]);
     expect((await strict.say('look')).text).toBe('saw E_HOOK_BLOCKED');
     expect(JSON.stringify(await strict.messages())).toContain(problem);
-    await strict.close();
     const lenient = await open([{ point: 'toolCall.pre', action: { ...action, onFailure: 'continue' } }]);
     expect((await lenient.say('look')).text).toBe('saw ');
-    await lenient.close();
   });
 
   test('no process it started is left, even one that ignores SIGTERM', async () => {
@@ -309,14 +252,12 @@ describe('a hook that runs a command', () => {
     await tested.say('hello');
     delete process.env.CANARY_OF_HOOKS;
     expect(readFileSync(join(folder, 'env.txt'), 'utf8')).not.toContain('sk-live-1234');
-    await tested.close();
   });
 
   test('for another tool does not run', async () => {
     const hook = script('no.sh', 'exit 2');
     const tested = await open([{ point: 'toolCall.pre', tool: 'bash__*', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
-    await tested.close();
   });
 });
 
