@@ -528,13 +528,4 @@ describe('the example, in real processes', () => {
     });
     expect(other.choices[0]?.message.content).toBe(' [image]');
   });
-
-  test('another agent, and an unknown one', async () => {
-    const { client } = await openExample();
-    const answer = await client.chat.completions.create({ model: 'gardener', messages: [say('Hello.')] });
-    expect(answer.choices[0]?.message.content).toBe('You said: Hello.');
-    expect(await failure(client.chat.completions.create({ model: 'cook', messages: [say('Hello.')] }))).toBeInstanceOf(
-      NotFoundError,
-    );
-  });
 });

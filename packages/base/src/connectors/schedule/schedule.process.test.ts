@@ -113,18 +113,6 @@ describe('a schedule', () => {
     expect(idsOf([...first.events, ...second.events])).toEqual(['daily@2026-06-01T09:00', 'daily@2026-06-01T09:00']);
   });
 
-  test.each<[catchUp: ScheduleConfig['catchUp'], ids: string[]]>([
-    ['none', ['daily@2026-06-05T09:00']],
-    ['last', ['daily@2026-06-04T09:00', 'daily@2026-06-05T09:00']],
-  ])('missed times, with catchUp %p', async (catchUp, ids) => {
-    const folder = newFolder();
-    const config = { entries: [daily], ...(catchUp === undefined ? {} : { catchUp }) };
-    await play(config, '2026-06-01T10:00Z', '2026-06-01T10:05Z', { folder });
-    const { events, lines } = await play(config, '2026-06-04T20:00Z', '2026-06-05T20:00Z', { folder });
-    expect(idsOf(events)).toEqual(ids);
-    expect(lines.filter((line) => line.includes('were missed'))).toHaveLength(catchUp === 'none' ? 1 : 0);
-  });
-
   test.each<[catchUp: ScheduleConfig['catchUp'], late: string[]]>([
     [undefined, ['10:01:20']],
     ['last', ['10:01:20']],

@@ -125,17 +125,9 @@ describe('a hook that runs a command', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a block without a reason, and a command that could not be run, are told apart', async () => {
-    const messageOf = async (command: readonly string[], timeoutMs?: number) => {
-      const tested = await open([{ id: 'm', point: 'turn.pre', action: { command, ...(timeoutMs && { timeoutMs }) } }]);
-      const { error } = (await tested.say('hello')).result;
-      return error?.message;
-    };
-    expect(await messageOf([script('no.sh', 'exit 2')])).toBe('Hook "m" has blocked this.');
-    expect(await messageOf([script('slow.sh', 'sleep 60')], 50)).toBe(
-      'Hook "m" did not answer within 50 ms, so this is blocked.',
-    );
-    expect(await messageOf(['./none.sh'])).toMatch(/^Hook "m" cannot be started \(.*none\.sh.*\), so/);
+  test('a block without a reason says so', async () => {
+    const tested = await open([{ id: 'm', point: 'turn.pre', action: { command: [script('no.sh', 'exit 2')] } }]);
+    expect((await tested.say('hello')).result.error?.message).toBe('Hook "m" has blocked this.');
   });
 
   test('after a call, exit 2 replaces its result', async () => {
@@ -223,14 +215,18 @@ describe('a hook that runs a command', () => {
   });
 
   test.each([
-    ['that is missing', () => ['./none.sh'], 'cannot be started'],
-    ['that takes too long', () => [script('slow.sh', 'sleep 60')], 'did not answer within 300 ms'],
-    ['that is killed', () => [script('dead.sh', 'kill -9 $$')], 'was ended by SIGKILL'],
+    ['that is missing', () => ['./none.sh'], /cannot be started \(.*none\.sh.*\), so this is blocked\./],
+    [
+      'that takes too long',
+      () => [script('slow.sh', 'sleep 60')],
+      /did not answer within 300 ms, so this is blocked\./,
+    ],
+    ['that is killed', () => [script('dead.sh', 'kill -9 $$')], /was ended by SIGKILL/],
   ])('one %s blocks, unless configured otherwise', async (_, command, problem) => {
     const action = { command: command(), timeoutMs: 300 };
     const strict = await open([{ point: 'toolCall.pre', action }]);
     expect((await strict.say('look')).text).toBe('saw E_HOOK_BLOCKED');
-    expect(JSON.stringify(await strict.messages())).toContain(problem);
+    expect(JSON.stringify(await strict.messages())).toMatch(problem);
     const lenient = await open([{ point: 'toolCall.pre', action: { ...action, onFailure: 'continue' } }]);
     expect((await lenient.say('look')).text).toBe('saw ');
   });

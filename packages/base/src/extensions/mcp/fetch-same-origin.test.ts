@@ -74,18 +74,6 @@ test('N-01 no request of a client or of a sign-in follows a redirect to another 
   expect(got.length).toBeGreaterThanOrEqual(3);
 });
 
-test('N-01 a server of another machine that demands a sign-in without TLS is told to a person as such', async () => {
-  const server = Bun.serve({ hostname: '0.0.0.0', port: 0, fetch: () => new Response(null, { status: 401 }) });
-  servers.push(server);
-  const quiet = () => undefined;
-  const events = { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet, onRefused: quiet };
-  const client = await openClient(events, { onServerLine: quiet, onSecrets: quiet });
-  const target = { type: 'http', url: `http://0.0.0.0:${server.port}/mcp`, headers: {}, protocol: 'legacy' } as const;
-  expect(await problemOf(client.connect(target, { timeoutMs: 5_000 }))).toContain(
-    'it demands a sign-in, but its url begins with http:',
-  );
-});
-
 test('N-01 an answer that is too long is broken off', async () => {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(new Uint8Array(40_000_000)) });
   servers.push(server);

@@ -4,10 +4,6 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
-import { systemClock } from '../clock.ts';
-import { McpServer } from '../mcp-server.ts';
-import { readSettings } from '../mcp-settings.ts';
-import { openClient } from '../open-client.ts';
 import { register } from '../register.ts';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { obedientModel } from '../testing/obedient-model.ts';
@@ -240,38 +236,6 @@ describe('an agent whose server needs a sign-in', () => {
     server.become({ answers: { '/mcp': () => new Response(null, { status: 403, headers: challenge }) } });
     expect(await call(agent, 'look')).toContain('although they were granted');
     expect(server.asked).toHaveLength(2);
-  });
-
-  test('N-01 a call can wait for the person, and is repeated once', async () => {
-    const asked: string[] = [];
-    let mayAsk = true;
-    const signing: typeof register = (api, config, { name }) => {
-      const waiting = new McpServer(name, readSettings(config, name), api, {
-        clock: systemClock,
-        environment: process.env,
-        openClient: (events) => openClient(events, { onServerLine: () => undefined, onSecrets: () => undefined }),
-        async signIn(why, target) {
-          asked.push(why);
-          if (!mayAsk || target.type !== 'http') return false;
-          await signInAsPerson(here());
-          return true;
-        },
-      });
-      api.pipeline.register('turn', (ctx) => waiting.aroundTurn(ctx));
-      return () => waiting.close();
-    };
-    await signInAsPerson(here());
-    const agent = await start({}, signing);
-    expect(await call(agent, 'write')).toContain('write with ***');
-    expect(asked).toEqual(['MCP server "server" needs a sign-in: it demands more scopes: read write.']);
-    server.expireAccess();
-    server.expireRefresh();
-    expect(await call(agent, 'look')).toContain('look with ***');
-    mayAsk = false;
-    server.expireAccess();
-    server.expireRefresh();
-    expect(await call(agent, 'look')).toContain('E_MCP_SIGN_IN');
-    expect(asked).toHaveLength(3);
   });
 
   test('N-01 client credentials need no person, for the first token, a new one and more scopes', async () => {
