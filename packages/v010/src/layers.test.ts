@@ -1,10 +1,12 @@
 // The layers that old extensions hang, and the authors of the events that they emit.
 import { describe, expect, test } from 'bun:test';
 import type { MiddlewareKind } from '@goondan/types';
+import { memoryStore } from '@goondan/runtime/history';
 import { scriptedAgent } from '@goondan/runtime/testing';
 import { allPoints, callsTool, note, oldExtension } from './testing/old-extension.ts';
 import { startOldAgent, startWith } from './testing/old-agent.ts';
 import { middlewarePoints, mutatorPoints, predictTurn } from './testing/pipeline-model.ts';
+import { recordingStore } from './testing/recording-store.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'model', 'toolCall'];
 
@@ -60,8 +62,7 @@ describe('the layers of an old extension', () => {
 });
 
 test('L-04 the author of an event is the extension whose function emitted it', async () => {
-  const authors: string[] = [];
-  const { store } = await scriptedAgent();
+  const { store, records } = recordingStore(memoryStore());
   const emitting = oldExtension('emitting', ({ pipelines }) => {
     pipelines.mutate('turn.pre', async (ctx) => {
       await ctx.emitMessageEvent({ type: 'llm_message', message: { id: 'a', role: 'user', content: 'A' } });
@@ -70,27 +71,13 @@ test('L-04 the author of an event is the extension whose function emitted it', a
   });
   const seen: string[] = [];
   const first = oldExtension('first', (api) => allPoints.forEach((point) => note(api, point, 'first', seen)));
-  const noteAuthors = (records: Parameters<typeof store.append>[3]) => {
-    for (const record of records) {
-      if (record.type === 'message' && record.author.kind === 'extension') authors.push(record.author.name);
-    }
-  };
-  const agent = await scriptedAgent({
-    store: {
-      ...store,
-      append(...given) {
-        noteAuthors(given[3]);
-        return store.append(...given);
-      },
-      commit(...given) {
-        noteAuthors(given[6]?.records ?? []);
-        return store.commit(...given);
-      },
-    },
-    extensions: [first, emitting],
-  });
+  const agent = await scriptedAgent({ store, extensions: [first, emitting] });
   const { trace } = await agent.say('hi');
-  expect(authors).toEqual(['emitting', 'emitting']);
+  const authors = records.flatMap((record) => (record.type === 'message' ? [record.author] : []));
+  expect(authors.flatMap((author) => (author.kind === 'extension' ? [author.name] : []))).toEqual([
+    'emitting',
+    'emitting',
+  ]);
   expect(trace?.layers.map(({ extension, emitted }) => [extension, emitted])).toEqual([
     ['first', ['append user a (extension emitting)', 'replace turn-event-1.input (extension emitting)']],
     ['emitting', []],

@@ -1,10 +1,9 @@
 // An interrupted turn of an agent with an old extension goes on from its log.
 import { expect, test } from 'bun:test';
-import { scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { memoryStore } from '@goondan/runtime/history';
+import { scriptedAgent } from '@goondan/runtime/testing';
 import { callsTool, oldExtension } from './testing/old-extension.ts';
-
-type Store = Awaited<ReturnType<typeof scriptedAgent>>['store'];
-type Records = Parameters<Store['append']>[3];
+import { recordingStore } from './testing/recording-store.ts';
 
 test.each([
   ['its last step', 'go', 1],
@@ -26,7 +25,8 @@ test.each([
         return ctx;
       });
     });
-  const records = await recordTurn({ ...callsTool, extensions: [counting()] }, input);
+  const { store, records } = recordingStore(memoryStore());
+  await (await scriptedAgent({ ...callsTool, extensions: [counting()], store })).say(input);
   const whole = ['step 0: {}', 'step 1: {"steps":[0]}', 'end: {"steps":[0,1]}'];
   expect(seen.splice(0)).toEqual(whole);
 
@@ -40,22 +40,3 @@ test.each([
   expect(seen).toEqual(whole.slice(count));
   expect(await agent.stateOf('old')).toEqual({ steps: [0, 1] });
 });
-
-/** Runs a turn to its end and returns the records that it wrote. */
-async function recordTurn(options: ScriptedAgentOptions, input: string): Promise<Records[number][]> {
-  const { store } = await scriptedAgent();
-  const records: Records[number][] = [];
-  const recording: Store = {
-    ...store,
-    append: (...given) => {
-      records.push(...given[3]);
-      return store.append(...given);
-    },
-    commit: (...given) => {
-      records.push(...(given[6]?.records ?? []));
-      return store.commit(...given);
-    },
-  };
-  await (await scriptedAgent({ ...options, store: recording })).say(input);
-  return records;
-}

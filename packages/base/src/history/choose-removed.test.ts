@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Message } from '@goondan/types';
 import { samples } from '../../../../test/samples.ts';
+import { callIds } from './testing/call-ids.ts';
 import { type HistoryOptions, randomHistory } from './testing/random-history.ts';
 import { chooseRemoved, type Question } from './choose-removed.ts';
 import type { HistoryLimits } from './history-limits.ts';
@@ -32,7 +33,7 @@ describe('the messages removed from a random history', () => {
           expect(new Set(messages.map((message) => gone.has(message))).size).toBe(1);
         }
         expect(danglingIn(asked.messages.filter((message) => !gone.has(message)))).toEqual(
-          danglingIn(asked.messages).filter((id) => !idsOf([...gone]).includes(id)),
+          danglingIn(asked.messages).filter((id) => ![...gone].flatMap(callIds).includes(id)),
         );
       }),
       { numRuns: RUNS },
@@ -121,14 +122,5 @@ function isWithin(
 
 /** Lists calls without a result and results without a call. Random histories may already contain some. */
 function danglingIn(messages: readonly Message[]): string[] {
-  return idsOf(messages).filter((id, _, all) => all.filter((each) => each === id).length % 2 === 1);
-}
-
-/** Lists the id of each call and of each result. */
-function idsOf(messages: readonly Message[]): string[] {
-  return messages.flatMap(({ data }) =>
-    typeof data.content === 'string'
-      ? []
-      : data.content.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : [])),
-  );
+  return messages.flatMap(callIds).filter((id, _, all) => all.filter((each) => each === id).length % 2 === 1);
 }

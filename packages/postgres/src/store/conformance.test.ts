@@ -1,26 +1,17 @@
-import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { createUserMessage } from '@goondan/types';
 import { fakeEvent } from '../../../runtime/src/testing/fake-swarm.ts';
 import { blobConformance, inboxConformance, storeConformance } from '@goondan/runtime/testing';
 import { defaultLimits } from '@goondan/runtime/internal';
-import { StoreAddress } from '../driver/address.ts';
-import { openDatabase } from '../driver/database.ts';
 import { countStatements } from '../testing/count-statements.ts';
-import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import { openCutDatabase } from '../testing/cutting-proxy.ts';
 import { openStore, type OpenStoreOptions } from '../testing/open-store.ts';
 import { sampleStep } from '../../../../test/samples.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
 
 const { address, database } = await openTestDatabase();
-const { hosts, database: name } = StoreAddress.parse(address);
-const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
-const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${name}`, { connections: 4 });
+const { proxy, cut } = await openCutDatabase(address);
 let swarms = 0;
-
-afterAll(async () => {
-  await cut.close();
-  await proxy.close();
-});
 
 type Opened = ReturnType<typeof openStore>;
 

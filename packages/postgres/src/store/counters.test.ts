@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { counterLimits } from '@goondan/runtime/internal';
 import { counterConformance } from '@goondan/runtime/testing';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { StoreAddress } from '../driver/address.ts';
-import { type Database, openDatabase } from '../driver/database.ts';
+import type { Database } from '../driver/database.ts';
 import type { NodePlacement } from '../nodes/placement.ts';
-import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import { openCutDatabase } from '../testing/cutting-proxy.ts';
 import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { DROP_COUNTERS } from './counter-statements.ts';
 import { PostgresCounters } from './counters.ts';
@@ -13,15 +12,7 @@ import { PostgresCounters } from './counters.ts';
 const first = { agentName: 'conformance', instanceKey: 'default' };
 const second = { agentName: 'conformance', instanceKey: 'other key/with: signs' };
 const swarm = await openSwarmPerTest();
-const { hosts, database: databaseName } = StoreAddress.parse(swarm.address);
-const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
-const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${databaseName}`, { connections: 4 });
-
-afterAll(async () => {
-  proxy.cutWhen(undefined);
-  await cut.close();
-  await proxy.close();
-});
+const { proxy, cut } = await openCutDatabase(swarm.address);
 
 async function join(name: string, owned: AgentAddress, database: Database = swarm.database) {
   const placement: NodePlacement = await swarm.join(name);

@@ -1,8 +1,7 @@
-import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { questionConformance } from '@goondan/runtime/testing';
-import { StoreAddress } from '../driver/address.ts';
-import { type Database, openDatabase } from '../driver/database.ts';
-import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import type { Database } from '../driver/database.ts';
+import { openCutDatabase } from '../testing/cutting-proxy.ts';
 import { questionOf } from '../testing/question-of.ts';
 import { openTestDatabase } from '../testing/test-database.ts';
 import type { ToAgent } from '../../../runtime/src/ipc/to-agent.ts';
@@ -16,16 +15,8 @@ import { PostgresQuestions } from './questions.ts';
 import { until } from '../../../../test/until.ts';
 
 const { address, database } = await openTestDatabase();
-const { hosts, database: name } = StoreAddress.parse(address);
-const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
-const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${name}`, { connections: 4 });
+const { proxy, cut } = await openCutDatabase(address);
 let swarms = 0;
-
-afterAll(async () => {
-  proxy.cutWhen(undefined);
-  await cut.close();
-  await proxy.close();
-});
 
 function contextOf(swarm: string) {
   return { database, swarm, node: 'one', mayRepeat: () => false };

@@ -5,6 +5,9 @@
  * `before`: the statement never reaches the server. `after`: the server has run the statement, and its answer is lost.
  */
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { StoreAddress } from '../driver/address.ts';
+import { type Database, openDatabase } from '../driver/database.ts';
+import { afterAll } from './with-postgres.ts';
 
 export type Cut = 'before' | 'after' | undefined;
 
@@ -22,6 +25,21 @@ export interface CuttingProxy {
   slow(bytesPerSecond: number): void;
   heal(): void;
   close(): Promise<void>;
+}
+
+/** Opens a database through a proxy, for the tests of a file. */
+export async function openCutDatabase(
+  address: string,
+): Promise<{ readonly proxy: CuttingProxy; readonly cut: Database }> {
+  const { hosts, database } = StoreAddress.parse(address);
+  const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
+  const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${database}`, { connections: 4 });
+  afterAll(async () => {
+    proxy.cutWhen(undefined);
+    await cut.close();
+    await proxy.close();
+  });
+  return { proxy, cut };
 }
 
 interface Link {

@@ -1,5 +1,5 @@
 // Tests `http` over real HTTP. The test acts as the swarm, except in the last part.
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AskSwarm, GoondanError, type TurnDelta } from '@goondan/types';
 import {
   acceptance,
@@ -14,19 +14,15 @@ import { talk } from '../../testing/talk.ts';
 import type { HttpConfig } from './http-config.ts';
 import http from './http.ts';
 import { until } from '../../../../../test/until.ts';
+import { stopAfterEach } from '../../testing/stop-after-each.ts';
 
 setDefaultTimeout(60_000);
 
 const token = 'a-token-of-a-door-1';
-const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of running.splice(0)) await each.stop();
-});
+const stopLater = stopAfterEach();
 
 async function open({ config, ...over }: Partial<RunOptions<Partial<HttpConfig>>> = {}): Promise<RunningConnector> {
-  const connector = await runConnector(http, { config: { port: 0, ...config }, secrets: { token }, ...over });
-  running.push(connector);
-  return connector;
+  return stopLater(await runConnector(http, { config: { port: 0, ...config }, secrets: { token }, ...over }));
 }
 
 const authorization = `Bearer ${token}`;
@@ -318,8 +314,7 @@ describe('without a token', () => {
 describe('the example, in real processes', () => {
   const openExample = async (environment: Record<string, string>): Promise<RunningExample> => {
     const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
-    const example = await startExample('http', { environment, change });
-    running.push(example);
+    const example = stopLater(await startExample('http', { environment, change }));
     return example;
   };
 
@@ -356,8 +351,7 @@ describe('the example, in real processes', () => {
         .replace(/port: \d+/, 'port: 0, maxBodyBytes: 64000000')
         .replace(/agents: \[.*\]$/m, mebibytes === 20 ? '$&' : `$&\n  policy: { maxFileBytes: ${limit} }`)
         .replace("'You said: {{input}}'", "'{{input}} {{files}}'");
-    const example = await startExample('http', { environment: { DOOR_TOKEN: token }, change });
-    running.push(example);
+    const example = stopLater(await startExample('http', { environment: { DOOR_TOKEN: token }, change }));
     const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
     const bytes = Buffer.alloc(limit, 'the canary ');
     const inJson = (data: Buffer, room: string) =>
@@ -391,8 +385,7 @@ describe('the example, in real processes', () => {
   test('answers waiting clients when the swarm stops before the end of the turn', async () => {
     const change = (yaml: string) =>
       yaml.replace(/port: \d+/, 'port: 0').replace('options:', 'options:\n    latencyMs: 60000');
-    const example = await startExample('http', { environment: { DOOR_TOKEN: token }, change });
-    running.push(example);
+    const example = stopLater(await startExample('http', { environment: { DOOR_TOKEN: token }, change }));
     const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
     const answer = post(url, { input: 'hi', room: 'red' });
     await until(async () => (await example.swarm.status()).instances.some(({ status }) => status === 'working'));

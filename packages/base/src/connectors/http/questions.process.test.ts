@@ -1,25 +1,24 @@
 // Tests the questions of `http` over real HTTP. The test acts as the swarm.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { AskingSwarm } from '../../testing/asking-swarm.ts';
 import { runConnector } from '../../testing/run-connector.ts';
 import http from './http.ts';
 import { until } from '../../../../../test/until.ts';
+import { stopAfterEach } from '../../testing/stop-after-each.ts';
 
 const tokens = { 'token-ci': 'a-token-of-the-ci-1', 'token-kim': 'a-token-of-kim-0001' };
-const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of running.splice(0)) await each.stop();
-});
+const stopLater = stopAfterEach();
 
 async function open(swarm = new AskingSwarm(), isAllowed = true) {
   const { ask } = swarm;
-  const connector = await runConnector(http, {
-    config: { port: 0, path: '/in' },
-    secrets: tokens,
-    ask,
-    ...(isAllowed ? { questions: swarm } : {}),
-  });
-  running.push(connector);
+  const connector = stopLater(
+    await runConnector(http, {
+      config: { port: 0, path: '/in' },
+      secrets: tokens,
+      ask,
+      ...(isAllowed ? { questions: swarm } : {}),
+    }),
+  );
   const call = async (client: keyof typeof tokens, path: string, body?: object, headers: object = {}) => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const authorization = `Bearer ${tokens[client]}`;

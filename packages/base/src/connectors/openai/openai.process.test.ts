@@ -1,6 +1,6 @@
 // Tests the official OpenAI client over real HTTP. The test acts as the swarm, except in the last part, which runs the
 // example in real processes.
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AskSwarm, type ConnectorAskOptions, GoondanError, type TurnDelta } from '@goondan/types';
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
 import {
@@ -13,26 +13,25 @@ import {
 import { type RunningExample, startExample } from '../../testing/start-example.ts';
 import type { OpenaiConfig } from './openai-config.ts';
 import openai from './openai.ts';
+import { stopAfterEach } from '../../testing/stop-after-each.ts';
 
 setDefaultTimeout(60_000);
 
 const token = 'a-token-of-a-chat-1';
-const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of running.splice(0)) await each.stop();
-});
+const stopLater = stopAfterEach();
 
 type Opened = RunningConnector & { readonly client: OpenAI };
 
 async function open(options: Partial<RunOptions<Partial<OpenaiConfig>>> = {}): Promise<Opened> {
   const { config, ...over } = options;
-  const connector = await runConnector(openai, {
-    config: { port: 0, ...config },
-    secrets: { token },
-    agents: ['porter', 'gardener'],
-    ...over,
-  });
-  running.push(connector);
+  const connector = stopLater(
+    await runConnector(openai, {
+      config: { port: 0, ...config },
+      secrets: { token },
+      agents: ['porter', 'gardener'],
+      ...over,
+    }),
+  );
   return Object.assign(connector, { client: clientFor(connector.url) });
 }
 
@@ -410,8 +409,7 @@ describe('the example, in real processes', () => {
     more: (yaml: string) => string = (yaml) => yaml,
   ): Promise<RunningExample & { client: OpenAI }> {
     const change = (yaml: string) => more(yaml.replace(/port: \d+/, 'port: 0'));
-    const example = await startExample('openai', { environment: { CHAT_TOKEN: token }, change });
-    running.push(example);
+    const example = stopLater(await startExample('openai', { environment: { CHAT_TOKEN: token }, change }));
     const [, url = ''] = await example.logged(/^Listening on (\S+)\/$/);
     return Object.assign(example, { client: clientFor(url) });
   }

@@ -1,5 +1,5 @@
 // Tests `webhook` over real HTTP. The test acts as the swarm, except in the last part.
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,20 +13,16 @@ import { talk } from '../../testing/talk.ts';
 import type { WebhookConfig } from './webhook-config.ts';
 import webhook from './webhook.ts';
 import { until } from '../../../../../test/until.ts';
+import { stopAfterEach } from '../../testing/stop-after-each.ts';
 
 setDefaultTimeout(60_000);
 
 const secret = 'a-secret-of-a-hook-1';
-const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of running.splice(0)) await each.stop();
-});
+const stopLater = stopAfterEach();
 
 async function open(options: Partial<RunOptions<Partial<WebhookConfig>>> = {}): Promise<RunningConnector> {
   const { config, ...over } = options;
-  const connector = await runConnector(webhook, { config: { port: 0, ...config }, secrets: { secret }, ...over });
-  running.push(connector);
-  return connector;
+  return stopLater(await runConnector(webhook, { config: { port: 0, ...config }, secrets: { secret }, ...over }));
 }
 
 const body = JSON.stringify({
@@ -378,8 +374,9 @@ describe('the example, in real processes', () => {
   const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
 
   test('accepts an issue once, in the instance of its repository, and no bad delivery', async () => {
-    const example = await startExample('webhook', { environment: { GITHUB_WEBHOOK_SECRET: secret }, change });
-    running.push(example);
+    const example = stopLater(
+      await startExample('webhook', { environment: { GITHUB_WEBHOOK_SECRET: secret }, change }),
+    );
     const answers: string[] = [];
     await example.swarm.watch({ types: ['turn.ended'] }, (notice) => {
       if (notice.type === 'turn.ended') answers.push(JSON.stringify(notice.end.result.responseMessage?.data.content));
@@ -400,8 +397,9 @@ describe('the example, in real processes', () => {
   });
 
   test('without its secret refuses to start, and reports it', async () => {
-    const example = await startExample('webhook', { change: (yaml) => change(yaml).replace(/ {2}secrets: .*\n/, '') });
-    running.push(example);
+    const example = stopLater(
+      await startExample('webhook', { change: (yaml) => change(yaml).replace(/ {2}secrets: .*\n/, '') }),
+    );
     await example.logged(/E_CONNECTOR_CONFIG: The secret "secret" is missing/);
     // The line is logged a moment before the status changes.
     const problem = async () => (await example.swarm.status()).connections[0]?.problem;

@@ -11,6 +11,12 @@ const budgetOf = (budgets: BudgetConfig['budgets']) =>
 const started = (budgets: BudgetConfig['budgets'], more: object = {}) =>
   scriptedAgent({ extensions: [budgetOf(budgets)], ...more });
 
+/** A plan with one scripted model. `more`: other fields of the model. */
+const planOf = (more: object = {}) => {
+  const model = { provider: 'scripted', model: 'm', options: { script: [{ say: 'yes' }] }, ...more };
+  return { modelRef: 'Model/m', models: { 'Model/m': model } };
+};
+
 describe('Y-04 a call above a budget', () => {
   test('is denied: the turn ends with a code, and nothing reaches the model', async () => {
     const agent = await started([{ name: 'all', calls: 2 }]);
@@ -45,9 +51,7 @@ describe('Y-04 a call above a budget', () => {
 });
 
 test('Y-04 tokens reserve the estimated input and the most that the answer may have, and settle with the real number', async () => {
-  const model = { provider: 'scripted', model: 'm', options: { script: [{ say: 'yes' }] }, params: { maxTokens: 500 } };
-  const plan = { modelRef: 'Model/m', models: { 'Model/m': model } };
-  const agent = await started([{ name: 'all', tokens: 700 }], plan);
+  const agent = await started([{ name: 'all', tokens: 700 }], planOf({ params: { maxTokens: 500 } }));
   const reserved: number[] = [];
   for (;;) {
     const { result, trace } = await agent.say('Hello.');
@@ -70,8 +74,7 @@ test.each([
 ])('Y-04 a refused call says the budget, what is used, and what it may need: %j', async (budget, allows, advice) => {
   const maxTokens = budget.tokens === 900 ? 1_000 : 500;
   const options = { script: [{ say: 'yes '.repeat(100) }] };
-  const model = { provider: 'scripted', model: 'm', options, params: { maxTokens } };
-  const agent = await started([{ name: 'all', ...budget }], { modelRef: 'Model/m', models: { 'Model/m': model } });
+  const agent = await started([{ name: 'all', ...budget }], planOf({ options, params: { maxTokens } }));
   const errors = [];
   for (let turn = 0; turn < 3; turn += 1) errors.push((await agent.say('Hello.')).result.error);
   const [first] = errors;
@@ -84,8 +87,7 @@ test.each([
 });
 
 test('Y-04 a budget of tokens needs a maximum for the answers of every model', async () => {
-  const model = { provider: 'scripted', model: 'm', options: { script: [{ say: 'yes' }] } };
-  const plan = { modelRef: 'Model/m', models: { 'Model/m': model } };
+  const plan = planOf();
   expect(started([{ tokens: 700 }], plan)).rejects.toMatchObject({
     code: 'E_BUDGET_UNBOUNDED',
     message: 'Extension "budget" has a budget of tokens, but an answer of Model/m may be as long as the model allows.',
@@ -95,8 +97,8 @@ test('Y-04 a budget of tokens needs a maximum for the answers of every model', a
 });
 
 describe('Y-04 a budget of money', () => {
-  const model = { provider: 'scripted', model: 'm', options: { script: [{ say: 'yes' }] } };
-  const plan = { modelRef: 'Model/m', models: { 'Model/m': model } };
+  const plan = planOf();
+  const model = plan.models['Model/m'];
   const price = { provider: 'scripted', model: 'm', input: 10, output: 10_000, source: 'a test', date: '2026-11-17' };
   const prices = (more: object = {}) => ({ currency: 'EUR', models: [{ ...price, ...more }] });
   const priced = (config: object, more: object = {}) => {

@@ -8,6 +8,7 @@ import { extension } from '@goondan/runtime/testing';
 import { fillArguments, lookUp } from './fill-arguments.ts';
 import type { Hook } from './hook.ts';
 import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
+import { bundleWith } from '../../testing/bundle-with.ts';
 
 const openAgent = agentOpener();
 let folder = '';
@@ -284,25 +285,7 @@ describe('an expression', () => {
   });
 });
 
-const bundle = (hook: string) => `apiVersion: goondan.ai/v1
-kind: Agent
-metadata: { name: a }
-spec:
-  modelConfig: { modelRef: Model/m }
-  extensions:
-    - { ref: { kind: Extension, name: hooks, package: '@goondan/base' }, config: { hooks: [${hook}] } }
-    - { ref: { kind: Extension, name: logging, package: '@goondan/base' } }
----
-apiVersion: goondan.ai/v1
-kind: Model
-metadata: { name: m }
-spec: { provider: scripted, model: s, options: { script: [{ say: hi }] } }
----
-apiVersion: goondan.ai/v1
-kind: Swarm
-metadata: { name: default }
-spec: { entryAgent: Agent/a, agents: [Agent/a] }
-`;
+const bundle = (hook: string) => bundleWith('hooks', `{ hooks: [${hook}] }`, ['logging']);
 
 describe('in a bundle', () => {
   test('L-03 hooks are inside all other extensions, wherever they are listed', async () => {

@@ -7,48 +7,37 @@ import type { ExtensionRegister } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { register } from './register.ts';
 import { ServerPlace, toolOf } from './testing/server-place.ts';
+import { sentinels, toolResults } from './testing/watch-calls.ts';
 
 let place: ServerPlace;
 let agent: ScriptedAgent;
-let seen: { outer: string[]; inner: string[] };
+let watched: ReturnType<typeof sentinels>;
 beforeEach(() => {
   place = new ServerPlace();
   place.setTools(toolOf('look', 'Looks.', { annotations: { readOnlyHint: true } }), 'write', 'count', 'die');
-  seen = { outer: [], inner: [] };
+  watched = sentinels();
 });
 afterEach(async () => {
   await agent?.close();
   place[Symbol.dispose]();
 });
 
-const sentinel = (where: 'outer' | 'inner') =>
-  extension(
-    `sentinel-${where}`,
-    ({ pipeline }) =>
-      pipeline.register('toolCall', (ctx) => {
-        seen[where].push(ctx.toolName);
-        return ctx.next();
-      }),
-    { tier: where === 'outer' ? 'swarm' : 'hook' },
-  );
-
 async function start(options: ScriptedAgentOptions, more: ExtensionRegister = () => undefined): Promise<void> {
   agent = await scriptedAgent({
     bundleFolder: place.folder,
     ...options,
     extensions: [
-      sentinel('outer'),
+      watched.outer,
       extension('files', register, { config: { transport: place.transport } }),
       extension('more', more),
-      sentinel('inner'),
+      watched.inner,
     ],
   });
 }
 
 /** Returns the number of calls that the server reports. */
 const counted = async () => {
-  const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
-  return results.findLast(({ toolName }) => toolName === 'files__count')?.output;
+  return (await toolResults(agent)).findLast(({ toolName }) => toolName === 'files__count')?.output;
 };
 
 test('P-19 MCP tools, one by one, together, and called by layers: both sentinels see each of them', async () => {
@@ -82,8 +71,8 @@ test('P-19 MCP tools, one by one, together, and called by layers: both sentinels
   await agent.say('go');
   // The turn layer makes one call, the model makes three, and each of the two steps makes one.
   const expected = ['write', 'look', 'look', 'write', 'look', 'look'].map((tool) => `files__${tool}`);
-  expect(seen.outer.toSorted()).toEqual(expected.toSorted());
-  expect(seen.inner.toSorted()).toEqual(expected.toSorted());
+  expect(watched.seen.outer.toSorted()).toEqual(expected.toSorted());
+  expect(watched.seen.inner.toSorted()).toEqual(expected.toSorted());
   await agent.say('count');
   expect(await counted()).toMatchObject({ value: String(expected.length) });
 });

@@ -6,6 +6,7 @@ import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/t
 import { keep } from './keeper.ts';
 import { register } from './register.ts';
 import { ServerPlace, toolOf } from './testing/server-place.ts';
+import { sentinels, toolResults } from './testing/watch-calls.ts';
 
 let place: ServerPlace;
 let end: Cleanup | undefined;
@@ -21,17 +22,7 @@ afterEach(async () => {
 });
 
 test('P-19 L-02 calls to a kept server, by the model and by layers, pass both sentinels; a refused call does not reach it', async () => {
-  const seen: { outer: string[]; inner: string[] } = { outer: [], inner: [] };
-  const sentinel = (where: 'outer' | 'inner') =>
-    extension(
-      `sentinel-${where}`,
-      ({ pipeline }) =>
-        pipeline.register('toolCall', (ctx) => {
-          seen[where].push(ctx.toolName);
-          return ctx.next();
-        }),
-      { tier: where === 'outer' ? 'swarm' : 'hook' },
-    );
+  const { seen, outer, inner } = sentinels();
   const { folder, transport } = place;
   const config = { transport, attach: { mode: 'stateful' } };
   const socket = join(folder, 'k.sock');
@@ -47,7 +38,7 @@ test('P-19 L-02 calls to a kept server, by the model and by layers, pass both se
       { say: 'done' },
     ],
     extensions: [
-      sentinel('outer'),
+      outer,
       extension('files', register, { config: { ...config, keeper: { socket } } }),
       extension('layers', ({ pipeline }) => {
         let isRefusing = false;
@@ -66,7 +57,7 @@ test('P-19 L-02 calls to a kept server, by the model and by layers, pass both se
           { mayShortCircuit: true },
         );
       }),
-      sentinel('inner'),
+      inner,
     ],
   });
   await agent.say('go');
@@ -75,9 +66,9 @@ test('P-19 L-02 calls to a kept server, by the model and by layers, pass both se
   expect(seen.inner.toSorted()).toEqual(expected.toSorted());
   await agent.say('refused');
   await agent.say('count');
-  const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
   // The server counts its calls itself.
-  expect(results.findLast(({ toolName }) => toolName === 'files__count')?.output).toMatchObject({
+  const counted = (await toolResults(agent)).findLast(({ toolName }) => toolName === 'files__count');
+  expect(counted?.output).toMatchObject({
     value: String(expected.length),
   });
   expect(agent.logs.some(({ message }) => message.startsWith('mcp.attaching'))).toBe(true);

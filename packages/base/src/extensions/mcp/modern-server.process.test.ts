@@ -10,6 +10,7 @@ import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
 import { ServerPlace } from './testing/server-place.ts';
 import { until } from '../../../../../test/until.ts';
+import { toolResults } from './testing/watch-calls.ts';
 
 setDefaultTimeout(30_000);
 
@@ -87,8 +88,7 @@ async function start(config: JsonObject): Promise<void> {
 
 async function call(tool: string): Promise<unknown> {
   await agent.say(`${tool} {}`);
-  const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
-  const output = results.at(-1)?.output;
+  const output = (await toolResults(agent)).at(-1)?.output;
   return output !== undefined && 'value' in output ? output.value : undefined;
 }
 

@@ -12,6 +12,7 @@ import { testInProof } from '../../../../../test/samples.ts';
 import { register } from './register.ts';
 import { isAlive, ServerPlace, toolOf } from './testing/server-place.ts';
 import { until } from '../../../../../test/until.ts';
+import { toolResults } from './testing/watch-calls.ts';
 
 let place: ServerPlace;
 let agent: ScriptedAgent;
@@ -48,8 +49,7 @@ const logged = (event: string) => agent.logs.filter(({ message }) => message.sta
 /** Returns the result that the model reads after calling a tool. */
 async function call(tool: string): Promise<string> {
   await agent.say(`call ${tool}`);
-  const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
-  const output = results.at(-1)?.output;
+  const output = (await toolResults(agent)).at(-1)?.output;
   if (output?.type === 'text') return output.value;
   const { code, message } = (output as { value: { code?: string; message?: string } }).value;
   return output?.type === 'error-json' ? `${code ?? ''} ${message ?? ''}` : JSON.stringify(output);

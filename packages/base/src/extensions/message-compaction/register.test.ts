@@ -5,6 +5,7 @@ import { createUserMessage, GoondanError, type Message, textOf } from '@goondan/
 import { memoryStore } from '@goondan/runtime/history';
 import { extension } from '@goondan/runtime/testing';
 import { estimateTokens } from '../../history/estimate-tokens.ts';
+import { callIds, userMessages } from '../../history/testing/call-ids.ts';
 import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';
 import type { CompactionConfig } from './limits.ts';
@@ -33,8 +34,7 @@ describe('message-compaction', () => {
   });
 
   test('B-03 compacts more than 40 messages when the config has no limit', async () => {
-    const history = Array.from({ length: 37 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
-    const tested = await openAgent({ script, extensions: [importHistory(history), compacting({})] });
+    const tested = await openAgent({ script, extensions: [importHistory(userMessages(37)), compacting({})] });
     await tested.say('import');
     await tested.say('within the limit');
     expect(tested.requests.at(-1)?.messages).toHaveLength(40);
@@ -44,8 +44,7 @@ describe('message-compaction', () => {
   });
 
   test('B-03 has no limit for messages when the config has one for tokens', async () => {
-    const history = Array.from({ length: 60 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
-    const extensions = [importHistory(history), compacting({ maxTokens: 100_000 })];
+    const extensions = [importHistory(userMessages(60)), compacting({ maxTokens: 100_000 })];
     const tested = await openAgent({ script, extensions });
     await tested.say('import');
     await tested.say('next');
@@ -250,9 +249,4 @@ const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 function partners(id: string, all: readonly Message[]): number {
   return all.filter((message) => callIds(message).includes(id)).length;
-}
-
-function callIds({ data }: Message): string[] {
-  if (typeof data.content === 'string') return [];
-  return data.content.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : []));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createUserMessage, type Message, textOf } from '@goondan/types';
+import { callIds, userMessages } from '../../history/testing/call-ids.ts';
 import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';
 import type { WindowConfig } from './register.ts';
@@ -97,11 +98,6 @@ describe('message-window', () => {
   }, 60_000);
 });
 
-/** Makes a history of short messages of a user. */
-function userMessages(count: number): Message[] {
-  return Array.from({ length: count }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
-}
-
 /** Tells whether the message is a tool call whose result is pinned, or a result whose call is pinned. */
 function belongsToPinned(message: Message, all: readonly Message[]): boolean {
   const ids = callIds(message);
@@ -119,9 +115,4 @@ function isFamilyOfPinned(message: Message, all: readonly Message[]): boolean {
     ({ metadata, ...other }) =>
       metadata.pinned === true && callIds({ ...other, metadata }).some((id) => ids.includes(id)),
   );
-}
-
-function callIds({ data }: Message): string[] {
-  if (typeof data.content === 'string') return [];
-  return data.content.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : []));
 }

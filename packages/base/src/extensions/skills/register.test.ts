@@ -9,6 +9,7 @@ import { parseSkill } from './parse-skill.ts';
 import type { SkillsConfig } from './register.ts';
 import { skillFolders } from './skill-folders.ts';
 import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
+import { bundleWith } from '../../testing/bundle-with.ts';
 
 const openAgent = agentOpener();
 
@@ -213,7 +214,7 @@ describe('the config of spec 002 §3.3', () => {
 
   test('is accepted by the schema, and a misspelt name is not', async () => {
     const load = async (given: object) => {
-      write('bundle/goondan.yaml', bundleWith(given));
+      write('bundle/goondan.yaml', bundleWith('skills', JSON.stringify(given)));
       const { errors } = await loadBundle(join(folder, 'bundle'), { environment: {} });
       return errors.map(({ code, message }) => `${code} ${message}`);
     };
@@ -221,25 +222,6 @@ describe('the config of spec 002 §3.3', () => {
     expect(await load({ discovery: { repoSkillDir: ['skills'] } })).toEqual([expect.stringMatching(/^E_EXT_CONFIG /)]);
   });
 });
-
-const bundleWith = (config: object) => `apiVersion: goondan.ai/v1
-kind: Agent
-metadata: { name: a }
-spec:
-  modelConfig: { modelRef: Model/m }
-  extensions:
-    - { ref: { kind: Extension, name: skills, package: '@goondan/base' }, config: ${JSON.stringify(config)} }
----
-apiVersion: goondan.ai/v1
-kind: Model
-metadata: { name: m }
-spec: { provider: scripted, model: s, options: { script: [{ say: hi }] } }
----
-apiVersion: goondan.ai/v1
-kind: Swarm
-metadata: { name: default }
-spec: { entryAgent: Agent/a, agents: [Agent/a] }
-`;
 
 describe('the folders', () => {
   test('take precedence in order: configured, the bundle, the project, the user; each once', () => {

@@ -4,6 +4,10 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
+import { systemClock } from '../clock.ts';
+import { McpServer } from '../mcp-server.ts';
+import { readSettings } from '../mcp-settings.ts';
+import { openClient } from '../open-client.ts';
 import { register } from '../register.ts';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { obedientModel } from '../testing/obedient-model.ts';
@@ -14,6 +18,7 @@ import { ServerSignIn } from './server-sign-in.ts';
 import { describeSignIn } from './sign-in-status.ts';
 import { SignInFile } from './sign-in-file.ts';
 import { signOut } from './sign-out.ts';
+import { toolResults } from '../testing/watch-calls.ts';
 
 setDefaultTimeout(30_000);
 
@@ -58,8 +63,15 @@ async function start(config: JsonObject = {}, by: typeof register = register, an
 async function call(agent: ScriptedAgent, tool: string): Promise<string> {
   const { result } = await agent.say(`${tool} {}`);
   if (result.error !== undefined) return JSON.stringify(result.error);
-  const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
-  return JSON.stringify(results.at(-1)?.output);
+  return JSON.stringify((await toolResults(agent)).at(-1)?.output);
+}
+
+/** Starts an agent for whom a person has signed in, and which has called a tool. */
+async function signedIn(): Promise<ScriptedAgent> {
+  await signInAsPerson(here());
+  const agent = await start();
+  await call(agent, 'look');
+  return agent;
 }
 
 describe('an agent whose server needs a sign-in', () => {
@@ -90,8 +102,7 @@ describe('an agent whose server needs a sign-in', () => {
       return new Promise(() => undefined);
     });
     await call(agent, 'look');
-    server.expireAccess();
-    server.expireRefresh();
+    server.expireAll();
     expect(await call(agent, 'look')).toContain('look with ***');
     // More scopes are another sign-in.
     expect(await call(agent, 'write')).toContain('write with ***');
@@ -116,8 +127,7 @@ describe('an agent whose server needs a sign-in', () => {
     for (const tool of ['write', 'look']) {
       expect(await call(agent, tool)).toContain(`${tool} with ***`);
       answered = undefined;
-      server.expireAccess();
-      server.expireRefresh();
+      server.expireAll();
     }
   });
 
@@ -125,15 +135,12 @@ describe('an agent whose server needs a sign-in', () => {
     await signInAsPerson(here());
     const agent = await start({}, register, () => ({ decision: 'denied', by: 'ana' }));
     await call(agent, 'look');
-    server.expireAccess();
-    server.expireRefresh();
+    server.expireAll();
     expect(await call(agent, 'look')).toContain('E_MCP_SIGN_IN');
   });
 
   test('N-01 masks its tokens in the whole conversation, whoever names them', async () => {
-    await signInAsPerson(here());
-    const agent = await start();
-    await call(agent, 'look');
+    const agent = await signedIn();
     const { tokens } = (await fileOf()).read();
     await agent.say(`Is it ${tokens?.access_token} or ${tokens?.refresh_token}?`);
     const told = JSON.stringify(agent.requests.at(-1)?.messages);
@@ -183,11 +190,8 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 needs a person again when the refresh token has expired, and keeps the registered client', async () => {
-    await signInAsPerson(here());
-    const agent = await start();
-    await call(agent, 'look');
-    server.expireAccess();
-    server.expireRefresh();
+    const agent = await signedIn();
+    server.expireAll();
     expect(await call(agent, 'look')).toContain('the sign-in has expired');
     expect((await fileOf()).read()).toMatchObject({ client: { client_id: 'client-1' }, demand: { scope: 'read' } });
     await signInAsPerson(here());
@@ -196,9 +200,7 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 does not use a file that is damaged or readable for others, until a person signs in again', async () => {
-    await signInAsPerson(here());
-    const agent = await start();
-    await call(agent, 'look');
+    const agent = await signedIn();
     const { path } = (await fileOf()).place;
     for (const spoil of [() => chmodSync(path, 0o644), () => writeFileSync(path, '{"version":1')]) {
       spoil();
@@ -209,9 +211,7 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 a failing authorization server does not end the sign-in', async () => {
-    await signInAsPerson(here());
-    const agent = await start();
-    await call(agent, 'look');
+    const agent = await signedIn();
     server.expireAccess();
     server.become({ answers: { '/token': () => new Response('<h1>Oops</h1>', { status: 503 }) } });
     const failed = await call(agent, 'look');
@@ -236,6 +236,24 @@ describe('an agent whose server needs a sign-in', () => {
     server.become({ answers: { '/mcp': () => new Response(null, { status: 403, headers: challenge }) } });
     expect(await call(agent, 'look')).toContain('although they were granted');
     expect(server.asked).toHaveLength(2);
+  });
+
+  test('N-01 masks the tokens of a sign-in during a call, also if its client does not tell them', async () => {
+    const signing: typeof register = (api, config, { name }) => {
+      const waiting = new McpServer(name, readSettings(config, name), api, {
+        clock: systemClock,
+        environment: process.env,
+        openClient: (events) => openClient(events, { onServerLine: () => undefined, onSecrets: () => undefined }),
+        async signIn() {
+          await signInAsPerson(here());
+          return true;
+        },
+      });
+      api.pipeline.register('turn', (ctx) => waiting.aroundTurn(ctx));
+      return () => waiting.close();
+    };
+    await signInAsPerson(here());
+    expect(await call(await start({}, signing), 'write')).toContain('write with ***');
   });
 
   test('N-01 client credentials need no person, for the first token, a new one and more scopes', async () => {

@@ -59,6 +59,12 @@ export class GuardedServer {
     this.#access.clear();
   }
 
+  /** Ends all tokens, so that a person has to sign in again. */
+  expireAll(): void {
+    this.expireAccess();
+    this.expireRefresh();
+  }
+
   expireRefresh(): void {
     this.#refresh.clear();
   }
