@@ -4,10 +4,6 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
-import { systemClock } from '../clock.ts';
-import { McpServer } from '../mcp-server.ts';
-import { readSettings } from '../mcp-settings.ts';
-import { openClient } from '../open-client.ts';
 import { register } from '../register.ts';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { obedientModel } from '../testing/obedient-model.ts';
@@ -236,24 +232,6 @@ describe('an agent whose server needs a sign-in', () => {
     server.become({ answers: { '/mcp': () => new Response(null, { status: 403, headers: challenge }) } });
     expect(await call(agent, 'look')).toContain('although they were granted');
     expect(server.asked).toHaveLength(2);
-  });
-
-  test('N-01 masks the tokens of a sign-in during a call, also if its client does not tell them', async () => {
-    const signing: typeof register = (api, config, { name }) => {
-      const waiting = new McpServer(name, readSettings(config, name), api, {
-        clock: systemClock,
-        environment: process.env,
-        openClient: (events) => openClient(events, { onServerLine: () => undefined, onSecrets: () => undefined }),
-        async signIn() {
-          await signInAsPerson(here());
-          return true;
-        },
-      });
-      api.pipeline.register('turn', (ctx) => waiting.aroundTurn(ctx));
-      return () => waiting.close();
-    };
-    await signInAsPerson(here());
-    expect(await call(await start({}, signing), 'write')).toContain('write with ***');
   });
 
   test('N-01 client credentials need no person, for the first token, a new one and more scopes', async () => {
