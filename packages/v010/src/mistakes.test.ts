@@ -105,19 +105,3 @@ test('L-04 the types of setState fit the state of the extension', () => {
   v010((api: OldExtensionApi<{ count?: number }>) => api.setState({ count: 'one' }));
   expect(v010).toBeFunction();
 });
-
-test('L-04 an error of the model names no extension, neither in the result nor in the log', async () => {
-  using bundle = oldBundle({
-    one: `api.pipelines.mutate('turn.pre', (ctx) => ctx);`,
-    two: `api.pipelines.wrap('step.llmCall', async (ctx, next) => await next(ctx));`,
-    three: `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: ctx.retryCount < 1, retryDelayMs: 0 }));`,
-  });
-  const agent = await scriptedAgent({ extensions: bundle.extensions, script: [{ fail: { message: 'dead' } }] });
-  const { error } = (await agent.say('hi')).result;
-  expect(error).toMatchObject({ code: 'E_MODEL_FAILED', message: 'dead' });
-  expect(error?.extension).toBeUndefined();
-  expect(agent.logs.map(({ message, extension }) => [message, extension])).toEqual([
-    ['Step 0 failed and is tried again at once: dead', undefined],
-    ['Turn failed: dead', undefined],
-  ]);
-});

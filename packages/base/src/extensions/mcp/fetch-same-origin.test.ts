@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { TOO_LONG } from './bounded-response.ts';
 import { fetchSameOrigin } from './fetch-same-origin.ts';
-import { openClient } from './open-client.ts';
+import { openQuietClient } from './testing/quiet-client.ts';
 import { ServerPlace } from './testing/server-place.ts';
 import { signInAsPerson, targetOf } from './testing/sign-in-as-person.ts';
 
@@ -60,10 +60,8 @@ test('N-01 no request of a client or of a sign-in follows a redirect to another 
   const other = start();
   const url = `${start({ '/mcp': [307, `${other}/other`] })}/mcp`;
   const here = { url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') };
-  const quiet = () => undefined;
   const connect = async (oauth: object) => {
-    const events = { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet, onRefused: quiet };
-    const client = await openClient(events, { onServerLine: quiet, onSecrets: quiet });
+    const client = await openQuietClient();
     const headers = { 'x-key': 'secret' };
     await client.connect({ type: 'http', url, headers, protocol: 'legacy', ...oauth }, { timeoutMs: 5_000 });
   };

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createMcpHandler, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@goondan/types';
 import type { McpClient } from './mcp-client.ts';
-import { openClient } from './open-client.ts';
 import type { AnswerQuestion, ServerAnswer, ServerQuestion } from './server-question.ts';
 import type { ServerTarget } from './server-target.ts';
 import { askingServer } from './testing/asking-server.ts';
+import { openQuietClient } from './testing/quiet-client.ts';
 
 setDefaultTimeout(30_000);
 
@@ -45,12 +45,7 @@ function http(protocol: 'legacy' | 'auto', fetch: (request: Request) => Promise<
 
 async function connect(target: ServerTarget) {
   const refused: string[] = [];
-  const quiet = () => undefined;
-  const onRefused = (problem: string) => void refused.push(problem);
-  const client = await openClient(
-    { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet, onRefused },
-    { onServerLine: quiet, onSecrets: quiet },
-  );
+  const client = await openQuietClient({ onRefused: (problem) => void refused.push(problem) });
   closing.push(() => client.close());
   await client.connect(target, { timeoutMs: 20_000 });
   return { client, refused };

@@ -9,6 +9,7 @@ import { openClient } from './open-client.ts';
 import { ServerHealth } from './server-health.ts';
 import { ServerPlace } from './testing/server-place.ts';
 import { until } from '../../../../../test/until.ts';
+import { openQuietClient } from './testing/quiet-client.ts';
 
 let place: ServerPlace;
 let connection: Connection | undefined;
@@ -78,11 +79,7 @@ test('B-06 closing a connection over HTTP ends its session at the server', async
       return Response.json({ jsonrpc: '2.0', id, result }, { headers: session });
     },
   });
-  const quiet = () => undefined;
-  const client = await openClient(
-    { onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet, onRefused: quiet },
-    { onServerLine: quiet, onSecrets: quiet },
-  );
+  const client = await openQuietClient();
   const url = `http://127.0.0.1:${server.port}/mcp`;
   await client.connect({ type: 'http', url, headers: {}, protocol: 'legacy' }, { timeoutMs: 10_000 });
   expect(ended).toEqual([]);

@@ -1,18 +1,16 @@
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import type { PersonApi, PersonReply, PersonRequest, ToolContext } from '@goondan/types';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { ServerPlace } from '../testing/server-place.ts';
-import { targetOf } from '../testing/sign-in-as-person.ts';
+import { signInAt, targetOf } from '../testing/sign-in-as-person.ts';
 import { signInDuringCalls } from './ask-sign-in.ts';
 import { SignInFile } from './sign-in-file.ts';
 import { until } from '../../../../../../test/until.ts';
 
 test('N-01 calls wait for one sign-in; if the call that asked is cancelled, another one asks', async () => {
   using place = new ServerPlace();
-  const server = new GuardedServer();
-  const stateRoot = join(place.folder, 'state');
-  const target = await targetOf({ url: server.url, bundleFolder: place.folder, stateRoot });
+  await using server = new GuardedServer();
+  const target = await targetOf(signInAt(place, server.url));
   const asked: string[] = [];
   const [one, other] = [new AbortController(), new AbortController()];
   const person = (name: string): PersonApi => ({
@@ -39,17 +37,13 @@ test('N-01 calls wait for one sign-in; if the call that asked is cancelled, anot
   expect(first).rejects.toThrow('first is cancelled');
   expect(await second).toBe(true);
   expect(asked).toEqual(['first', 'second']);
-  await server.stop();
 });
 
 /** Lets a person sign in during a call. `reply`: the answers of the person, one after the other. */
 async function askedFor(reply: (times: number, url: string) => Promise<PersonReply>) {
   using place = new ServerPlace();
-  const server = new GuardedServer();
-  const target = await targetOf({
-    ...{ url: server.url, bundleFolder: place.folder },
-    stateRoot: join(place.folder, 'state'),
-  });
+  await using server = new GuardedServer();
+  const target = await targetOf(signInAt(place, server.url));
   const asked: PersonRequest[] = [];
   const person: PersonApi = { ask: (request) => reply(asked.push(request), request.url ?? '') };
   const { signal } = new AbortController();
@@ -58,7 +52,6 @@ async function askedFor(reply: (times: number, url: string) => Promise<PersonRep
   // The cast is safe: only these fields are read.
   const signedIn = signIn('It has expired.', target, { person, signal } as ToolContext);
   const end = await signedIn.catch((error: unknown) => error);
-  await server.stop();
   return { asked, end, pauses };
 }
 
@@ -103,9 +96,8 @@ test('N-04 the reason of a person who declines to sign in is in the error', asyn
 
 test('N-01 a call goes on only with tokens that are new and have the demanded scopes', async () => {
   using place = new ServerPlace();
-  const server = new GuardedServer();
-  const stateRoot = join(place.folder, 'state');
-  const target = await targetOf({ url: server.url, bundleFolder: place.folder, stateRoot });
+  await using server = new GuardedServer();
+  const target = await targetOf(signInAt(place, server.url));
   const file = new SignInFile(target.oauth.place);
   const store = (access_token: string, scope: string) =>
     file.lock(async () =>
@@ -130,16 +122,13 @@ test('N-01 a call goes on only with tokens that are new and have the demanded sc
   expect(await state(700)).toBe('waits');
   await store('newer', 'write read');
   expect(await signedIn).toBe(true);
-  await server.stop();
 });
 
 test('N-01 nobody is asked to sign in for a client with credentials of its own', async () => {
   using place = new ServerPlace();
-  const target = await targetOf({
-    ...{ url: 'http://127.0.0.1:1/mcp', bundleFolder: place.folder, stateRoot: join(place.folder, 'state') },
-    oauth: { clientId: 'robot', clientSecret: '${ROBOT}', grant: 'client_credentials' },
-    environment: { ROBOT: 'a secret' },
-  });
+  const oauth = { clientId: 'robot', clientSecret: '${ROBOT}', grant: 'client_credentials' } as const;
+  const environment = { ROBOT: 'a secret' };
+  const target = await targetOf(signInAt(place, 'http://127.0.0.1:1/mcp', { oauth, environment }));
   const person: PersonApi = { ask: () => Promise.reject(new Error('Somebody was asked.')) };
   const { signal } = new AbortController();
   // The cast is safe: only these fields are read.

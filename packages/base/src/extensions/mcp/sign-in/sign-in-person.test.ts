@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { ServerPlace } from '../testing/server-place.ts';
-import { signInAsPerson, targetOf } from '../testing/sign-in-as-person.ts';
+import { signInAsPerson, signInAt, targetOf } from '../testing/sign-in-as-person.ts';
 import { SignInFile } from './sign-in-file.ts';
 import { checkAddress } from './sign-in-person.ts';
 import { until } from '../../../../../../test/until.ts';
@@ -12,15 +11,14 @@ test.each([
   ['of another machine without TLS', 'http://login.example/page', 'begins with http://login.example'],
 ])('N-01 a person is sent to no address %s', async (_, endpoint, problem) => {
   using place = new ServerPlace();
-  const server = new GuardedServer();
+  await using server = new GuardedServer();
   server.become({ metadata: { authorization_endpoint: endpoint } });
   const shown: string[] = [];
-  const here = { url: server.url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') };
+  const here = signInAt(place, server.url);
   const show = async (address: string) => shown.push(address);
-  const error: unknown = await signInAsPerson(here, show, AbortSignal.timeout(2_000)).catch(
+  const error: unknown = await signInAsPerson(here, show, AbortSignal.timeout(20_000)).catch(
     (thrown: unknown) => thrown,
   );
-  await server.stop();
   expect([error, shown]).toMatchObject([{ code: 'E_MCP_SIGN_IN' }, []]);
   expect(String(error)).toContain(`${problem}, and not with https:.`);
 });
@@ -28,8 +26,7 @@ test.each([
 test('N-01 the answer of a server without a sign-in is cleaned and cut in the error', async () => {
   using place = new ServerPlace();
   const server = Bun.serve({ port: 0, fetch: () => new Response(`\u202eno${'x'.repeat(9_000)}`, { status: 404 }) });
-  const url = `http://127.0.0.1:${server.port}/mcp`;
-  const here = { url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') };
+  const here = signInAt(place, `http://127.0.0.1:${server.port}/mcp`);
   const error: unknown = await signInAsPerson(here).catch((thrown: unknown) => thrown);
   await server.stop();
   expect(error).toMatchObject({ code: 'E_MCP_SIGN_IN', message: expect.stringContaining('endpoint: noxxx') });
@@ -38,12 +35,9 @@ test('N-01 the answer of a server without a sign-in is cleaned and cut in the er
 
 test('N-01 an error of the redirect that repeats the secret of the client does not show it', async () => {
   using place = new ServerPlace();
-  const server = new GuardedServer();
-  const here = {
-    ...{ url: server.url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') },
-    oauth: { clientId: 'us', clientSecret: '${OURS}' },
-    environment: { OURS: 'a secret of ours' },
-  };
+  await using server = new GuardedServer();
+  const oauth = { clientId: 'us', clientSecret: '${OURS}' };
+  const here = signInAt(place, server.url, { oauth, environment: { OURS: 'a secret of ours' } });
   const refuse = (address: string) => {
     const { searchParams } = new URL(address);
     const redirect = new URL(searchParams.get('redirect_uri') ?? '');
@@ -54,7 +48,6 @@ test('N-01 an error of the redirect that repeats the secret of the client does n
     return fetch(redirect);
   };
   const error: unknown = await signInAsPerson(here, refuse).catch((thrown: unknown) => thrown);
-  await server.stop();
   expect(error).toMatchObject({ code: 'E_MCP_SIGN_IN', message: expect.stringContaining('not with ***') });
   expect(String(error)).not.toContain('a secret of ours');
 });
@@ -67,8 +60,8 @@ test('N-01 a server with TLS sends nobody to a page without TLS', () => {
 
 test('N-01 a login is stored only when no agent refreshes the tokens', async () => {
   using place = new ServerPlace();
-  const server = new GuardedServer();
-  const here = { url: server.url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state') };
+  await using server = new GuardedServer();
+  const here = signInAt(place, server.url);
   const file = new SignInFile((await targetOf(here)).oauth.place);
   const refreshed = Promise.withResolvers<void>();
   const agent = file.lock(() => refreshed.promise);
@@ -81,5 +74,4 @@ test('N-01 a login is stored only when no agent refreshes the tokens', async () 
   await agent;
   expect(await done).toBe('stored');
   expect(file.read().tokens).toBeDefined();
-  await server.stop();
 });

@@ -73,6 +73,10 @@ export class GuardedServer {
     return this.counts.get(what) ?? 0;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   async stop(): Promise<void> {
     await this.#server.stop(true);
   }

@@ -1,8 +1,10 @@
 /** For tests: signs in at a server in this process, with a person who opens each address at once. */
+import { join } from 'node:path';
 import { resolveTarget } from '../resolve-target.ts';
 import { signInPerson } from '../sign-in/sign-in-person.ts';
 import type { OauthSettings } from '../sign-in/oauth-settings.ts';
 import type { SignInStatus } from '../sign-in/sign-in-status.ts';
+import type { ServerPlace } from './server-place.ts';
 
 export interface TestSignIn {
   readonly url: string;
@@ -10,6 +12,11 @@ export interface TestSignIn {
   readonly stateRoot: string;
   readonly oauth?: OauthSettings;
   readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A sign-in of a bundle in the folder of the place. */
+export function signInAt(place: ServerPlace, url: string, more: Partial<TestSignIn> = {}): TestSignIn {
+  return { url, bundleFolder: place.folder, stateRoot: join(place.folder, 'state'), ...more };
 }
 
 /** Resolves the target of a server, as an agent of the bundle would. */
