@@ -6,6 +6,7 @@ import type { Message } from '@goondan/types';
 import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { durableStore, listTurns, readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
+import { until } from '../../../../test/until.ts';
 
 const examples = join(import.meta.dir, '..', '..', 'examples');
 
@@ -50,13 +51,10 @@ export async function startExample(
   return {
     swarm,
     lines,
-    async logged(pattern) {
-      for (;;) {
-        const found = lines.map(({ message }) => pattern.exec(message)).find((match) => match !== null);
-        if (found !== undefined) return found;
-        await Bun.sleep(10);
-      }
-    },
+    logged: (pattern) =>
+      until(() => lines.map(({ message }) => pattern.exec(message)).find((match) => match !== null), {
+        about: `a line of the log with ${pattern}`,
+      }),
     async messages(agentName, instanceKey) {
       const { workspaceId } = await swarm.status();
       const store = await durableStore({ stateRoot, workspaceId, warn: () => undefined });

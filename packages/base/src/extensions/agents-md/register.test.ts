@@ -9,7 +9,6 @@ import { agentOpener, baseExtension } from '../../testing/base-extension.ts';
 
 const openAgent = agentOpener();
 
-const base = join(import.meta.dir, '..', '..', '..');
 const reading = (config: JsonObject = {}) => baseExtension('agents-md', config);
 
 let place: string;

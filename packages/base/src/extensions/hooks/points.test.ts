@@ -1,6 +1,5 @@
 // The twelve points of 003 §3.2 in the order of 003 §7 and §11.2, on the layers of the onion.
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { type ExtensionRegister, type HookPoint, hookPoints, type ToolHandler } from '@goondan/types';
 import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { memoryStore } from '../../../../runtime/src/agent/conversation/memory-store.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { scriptedAgent } from '@goondan/runtime/testing';
 import { describeArguments } from './describe-arguments.ts';
 import type { LoggingConfig } from './register.ts';

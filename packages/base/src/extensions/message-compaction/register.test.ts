@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { createUserMessage, GoondanError, type Message, textOf } from '@goondan/types';
 import { memoryStore } from '@goondan/runtime/history';

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { type JsonObject, type Message, textOf } from '@goondan/types';
 import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { agentOpener, baseExtension } from '../../testing/base-extension.ts';

@@ -6,6 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { JsonObject } from '@goondan/types';
 import { readFetchConfig } from './fetch-config.ts';
 import { type FetchAsk, fetchPage } from './fetch-page.ts';
+import { until } from '../../../../../test/until.ts';
 
 let heard: { method: string; path: string; headers: Headers; body: string }[] = [];
 beforeEach(() => void (heard = []));
@@ -142,7 +143,7 @@ describe('an answer', () => {
     for (const path of ['/slow', '/drip']) {
       const cancel = new AbortController();
       const asked = refusal(get(path, {}, {}, cancel.signal));
-      await Bun.sleep(100);
+      await until(() => heard.at(-1)?.path === path);
       cancel.abort(new Error('cancelled by a test'));
       expect(await asked).toMatchObject({ message: 'cancelled by a test' });
     }
