@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectorQuestion } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { AskedTurns } from './asked-turns.ts';
 import { continueTurn } from './continue-turn.ts';
 import { readToolAnswer } from './question-call.ts';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'goondan-asked-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('asked');
 const turn = { client: 'ci', agent: 'clerk', conversation: 'c', isNamed: false, eventId: 'e1', properties: {} };
 const question = (id: string) => ({ id, digest: `digest-of-${id}` }) as ConnectorQuestion;
 

@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { scriptedAgent } from '@goondan/runtime/testing';
@@ -8,9 +7,9 @@ import { runningCommands } from '../../process-tree/testing/running-commands.ts'
 import { findSandbox } from './find-sandbox.ts';
 import { handlers } from './index.ts';
 import { until } from '../../../../../test/until.ts';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const workdir = mkdtempSync(join(tmpdir(), 'goondan-bash-agent-'));
-afterAll(() => rmSync(workdir, { recursive: true, force: true }));
+const workdir = temporaryFolder('bash-agent');
 const exports = [{ name: 'exec', description: 'Runs a command.' }];
 
 /** Lets a model call the tool once, and returns the result that the model reads. */

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type CollectedOutput, OutputCollector } from './collect-output.ts';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'goondan-output-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('output');
 let files = 0;
 
 async function collect(

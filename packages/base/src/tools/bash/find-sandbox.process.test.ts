@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSandbox } from './find-sandbox.ts';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'goondan-bwrap-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('bwrap');
 
 /** Creates a folder with a fake `bwrap` that runs this script. */
 function fakeBubblewrap(script: string): string {

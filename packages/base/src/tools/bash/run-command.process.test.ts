@@ -1,7 +1,7 @@
 // Tests with real processes, because a command can leave behind anything that a shell can start.
-import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { hasPart } from '../../../../../test/parts.ts';
@@ -11,9 +11,9 @@ import { findSandbox, type Sandbox } from './find-sandbox.ts';
 import { type CommandAsk, type CommandPlace, runCommand } from './run-command.ts';
 import { SpillFolder } from './spill-folder.ts';
 import { until } from '../../../../../test/until.ts';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-bash-test-')));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('bash-test');
 const workdir = join(folder, 'work');
 mkdirSync(join(workdir, 'inner'), { recursive: true });
 symlinkSync('/etc', join(workdir, 'out'));
