@@ -428,25 +428,25 @@ describe('an import', () => {
   test('moves a long archive in several statements', async () => {
     const long = { stateRoot, workspaceId: 'long' };
     const journal = await durableStore(long);
-    const address = instance(0);
+    const owner = instance(0);
     for (let index = 0; index < 9; index += 1) {
       const turnId = `turn-${index}`;
-      const { epoch } = await journal.open(address, turnId);
+      const { epoch } = await journal.open(owner, turnId);
       const messages = [1, 2].map((part) =>
         createAssistantMessage('x'.repeat(600_000), {}, { id: `${turnId}.${part}`, createdAt: new Date(1) }),
       );
       for (const [at, message] of messages.entries()) {
         const record = { type: 'message', event: { type: 'append', message }, author: { kind: 'model' } } as const;
-        await journal.append(address, epoch, at, [record]);
+        await journal.append(owner, epoch, at, [record]);
       }
       const result = { turnId, finishReason: 'text_response' } as const;
-      await journal.commit(address, epoch, turnId, { type: 'append', messages }, {}, result);
+      await journal.commit(owner, epoch, turnId, { type: 'append', messages }, {}, result);
     }
     await journal.close();
     const counted = countStatements(database);
     expect(await importFiles(long, counted, 'long')).toMatchObject({ imported: 1, problems: [] });
     expect(counted.take().filter((statement) => statement.startsWith('insert into gdn_archive')).length).toBe(2);
-    expect(await linesInDatabase('long', address)).toEqual(linesInFiles('long', address));
+    expect(await linesInDatabase('long', owner)).toEqual(linesInFiles('long', owner));
     const rows = await database.query<{ swarm: string; lines: string }>(
       `select swarm, lines from gdn_archive where swarm like 'long%'`,
     );

@@ -63,7 +63,7 @@ async function call(agent: ScriptedAgent, tool: string): Promise<string> {
 }
 
 /** Starts an agent for whom a person has signed in, and which has called a tool. */
-async function signedIn(): Promise<ScriptedAgent> {
+async function startSignedIn(): Promise<ScriptedAgent> {
   await signInAsPerson(here());
   const agent = await start();
   await call(agent, 'look');
@@ -136,7 +136,7 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 masks its tokens in the whole conversation, whoever names them', async () => {
-    const agent = await signedIn();
+    const agent = await startSignedIn();
     const { tokens } = (await fileOf()).read();
     await agent.say(`Is it ${tokens?.access_token} or ${tokens?.refresh_token}?`);
     const told = JSON.stringify(agent.requests.at(-1)?.messages);
@@ -186,7 +186,7 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 needs a person again when the refresh token has expired, and keeps the registered client', async () => {
-    const agent = await signedIn();
+    const agent = await startSignedIn();
     server.expireAll();
     expect(await call(agent, 'look')).toContain('the sign-in has expired');
     expect((await fileOf()).read()).toMatchObject({ client: { client_id: 'client-1' }, demand: { scope: 'read' } });
@@ -196,7 +196,7 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 does not use a file that is damaged or readable for others, until a person signs in again', async () => {
-    const agent = await signedIn();
+    const agent = await startSignedIn();
     const { path } = (await fileOf()).place;
     for (const spoil of [() => chmodSync(path, 0o644), () => writeFileSync(path, '{"version":1')]) {
       spoil();
@@ -207,7 +207,7 @@ describe('an agent whose server needs a sign-in', () => {
   });
 
   test('N-01 a failing authorization server does not end the sign-in', async () => {
-    const agent = await signedIn();
+    const agent = await startSignedIn();
     server.expireAccess();
     server.become({ answers: { '/token': () => new Response('<h1>Oops</h1>', { status: 503 }) } });
     const failed = await call(agent, 'look');
