@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { type Answer, extension, fakeApprover, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/testing';
+import { keep } from '../keeper.ts';
 import { register } from '../register.ts';
 import { GuardedServer } from '../testing/guarded-server.ts';
 import { obedientModel } from '../testing/obedient-model.ts';
@@ -124,6 +125,41 @@ describe('an agent whose server needs a sign-in', () => {
       expect(await call(agent, tool)).toContain(`${tool} with ***`);
       answered = undefined;
       server.expireAll();
+    }
+  });
+
+  test('N-01 an agent of a kept server masks the tokens of a sign-in at once, in the call that waited for it', async () => {
+    await signInAsPerson(here());
+    const { folder } = place;
+    const socket = join(folder, 'k.sock');
+    const config = { transport: { type: 'http', url: server.url }, attach: { mode: 'stateful' } };
+    const report = () => undefined;
+    const end = await keep({
+      name: 'server',
+      config,
+      socket,
+      bundleFolder: folder,
+      workdir: folder,
+      logger: console,
+      report,
+    });
+    // The keeper removes tokens from what the server says, so this layer shows the new one, as any tool that reads files can.
+    const showing: typeof register = (api, given, about) => {
+      api.pipeline.register('toolCall', async (ctx) => {
+        const result = await ctx.next();
+        return { ...result, output: `It is ${(await fileOf()).read().tokens?.access_token}.` };
+      });
+      return register(api, given, about);
+    };
+    const agent = await start({ ...config, keeper: { socket } }, showing, async ({ url = '' }) => {
+      await fetch(url);
+      return { decision: 'approved', by: 'ana' };
+    });
+    try {
+      expect(await call(agent, 'write')).toContain('"It is ***."');
+      expect(server.asked).toHaveLength(2);
+    } finally {
+      await end();
     }
   });
 
