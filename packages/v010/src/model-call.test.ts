@@ -138,6 +138,15 @@ describe('a function around the model call', () => {
     expect(deltas).toEqual([expect.objectContaining({ type: 'text', text: 'changed' })]);
   });
 
+  test('L-04 changes the tool calls of the reply', async () => {
+    const agent = await wrapping(async (ctx, next) => {
+      const result = await next(ctx);
+      return { ...result, toolCalls: result.toolCalls.map((call) => ({ ...call, args: { text: 'other' } })) };
+    }, callsTool);
+    await agent.say('go');
+    expect(JSON.stringify(await agent.messages())).toContain('"value":{"text":"other"}');
+  });
+
   test('L-04 answers without the model', async () => {
     const agent = await wrapping(async () => ({ message: { role: 'assistant', content: 'cached' }, toolCalls: [] }));
     const { text } = await agent.say('hello');

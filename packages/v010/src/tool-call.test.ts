@@ -247,4 +247,34 @@ describe('the functions of a tool call', () => {
       ]);
     }
   });
+
+  test('L-04 have no context of a step that began after their call', async () => {
+    const [second, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+    const late = extension('late', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        const [, result] = await Promise.all([ctx.tools.call('echo__run', { text: 'late' }), ctx.next()]);
+        return result;
+      });
+      pipeline.register('toolCall', async (ctx) => {
+        if (ctx.args['text'] === 'late') await second.promise;
+        return ctx.next();
+      });
+    });
+    const old = oldExtension('old', ({ pipelines }) => {
+      pipelines.mutate('step.pre', async (ctx) => {
+        if (ctx.step.index === 1) {
+          second.resolve();
+          await seen.promise;
+        }
+        return ctx;
+      });
+      pipelines.mutate('toolCall.pre', (ctx) => {
+        if (ctx.toolCall.args.text === 'late') seen.resolve([ctx.step.index, ctx.toolCatalog.length]);
+        return ctx;
+      });
+    });
+    const agent = await scriptedAgent({ ...callsTool, extensions: [late, old] });
+    await agent.say('go');
+    expect(await seen.promise).toEqual([0, 0]);
+  });
 });
