@@ -141,6 +141,19 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
     expect(told[0]).toMatch(/^a\d+$/);
   });
 
+  test('a released instance with input, and a node that drains, reach the other nodes', async () => {
+    const [one, two] = [await join('one', options()), await join('two', options())];
+    const woken = wakesOf(two);
+    await one.placement.claim(address);
+    await untilTold(woken, async (number) => {
+      await one.inbox.accept(address, eventOf(`e${number}`));
+      await one.placement.release(address);
+    });
+    const drained: string[] = [];
+    two.placement.onDrain(() => void drained.push('two'));
+    await untilTold(drained, () => one.placement.drain('two'));
+  });
+
   /** Repeats the action until the other node hears of it: a node may begin to listen after the first one. */
   async function untilTold(told: readonly string[], action: (number: number) => Promise<unknown>): Promise<void> {
     let number = 0;
