@@ -103,6 +103,12 @@ describe('a completion', () => {
     ]);
   });
 
+  test('comes from the agent that the client names as its model', async () => {
+    const { client, events } = await open();
+    await client.chat.completions.create({ model: 'gardener', messages: [say('Hello!')] });
+    expect(events).toMatchObject([{ properties: { agent: 'gardener' } }]);
+  });
+
   test('R-08 belongs to the trace of its header, under the span of the client', async () => {
     const { url, events } = await open();
     const [traceId, parentSpanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
