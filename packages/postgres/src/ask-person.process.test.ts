@@ -21,7 +21,7 @@ test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its a
     plan: { ...plan, policy: { ...plan.policy, spares: 0 } },
     stateRoot,
     workspaceId: 'node',
-    cluster: { source: postgresSource({ address: address, swarm: 'planner' }), node: 'one', token },
+    cluster: { source: postgresSource({ address, swarm: 'planner' }), node: 'one', token },
   });
   try {
     const turn = swarm.ask({ input: 'And where?' });

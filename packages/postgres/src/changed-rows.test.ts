@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function join(name: string): Promise<ClusterStore> {
-  const source = postgresSource({ address: address, swarm, leaseMs: 60_000, scanMs: 20 });
+  const source = postgresSource({ address, swarm, leaseMs: 60_000, scanMs: 20 });
   return source.join({ name, start: `start of ${name}`, version: '0.1.0' });
 }
 

@@ -50,7 +50,7 @@ test('Y-02 S-01 files of a swarm in PostgreSQL', async () => {
     plan,
     stateRoot: join(stateRoot, 'node'),
     workspaceId: 'node',
-    cluster: { source: postgresSource({ address: address, swarm: 'studio' }), node: 'one', token },
+    cluster: { source: postgresSource({ address, swarm: 'studio' }), node: 'one', token },
   });
   try {
     // The process of the node reads the imported bytes over its channel.
@@ -101,7 +101,7 @@ testInProof(
         plan,
         stateRoot: join(stateRoot, node),
         workspaceId: node,
-        cluster: { source: postgresSource({ address: address, swarm: 'two' }), node, token },
+        cluster: { source: postgresSource({ address, swarm: 'two' }), node, token },
       });
     const [accepts, runs]: Swarm[] = [await start('accepts'), await start('runs')];
     try {

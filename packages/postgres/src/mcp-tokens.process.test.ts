@@ -31,7 +31,7 @@ test('N-01 no token of a sign-in is in PostgreSQL', async () => {
     plan,
     stateRoot,
     workspaceId: 'node',
-    cluster: { source: postgresSource({ address: address, swarm: 'tokens' }), node: 'one', token },
+    cluster: { source: postgresSource({ address, swarm: 'tokens' }), node: 'one', token },
   });
   const askAll = async (input: string) => {
     const answers = await Promise.all(['plain', 'kept', 'shared'].map((agent) => swarm.ask({ agent, input })));

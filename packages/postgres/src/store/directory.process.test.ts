@@ -29,7 +29,7 @@ async function remove(swarm: string, key: string): Promise<void> {
 const report = (problem: string) => expect(problem).toBe('');
 
 test('S-08 lists tell when they are out of date, without a node that runs', async () => {
-  const { directory, close } = openPostgresReader({ address: address, swarm: 'listed' });
+  const { directory, close } = openPostgresReader({ address, swarm: 'listed' });
   expect(await directory.exists()).toBe(false);
   expect(await directory.changedAt()).toBe(undefined);
   expect(await directory.swarm()).toBe(undefined);
@@ -60,7 +60,7 @@ test('S-08 lists tell when they are out of date, without a node that runs', asyn
 });
 
 test('S-08 counts, dates and the last used instance come from the rows of instances', async () => {
-  const { directory, close } = openPostgresReader({ address: address, swarm: 'counted' });
+  const { directory, close } = openPostgresReader({ address, swarm: 'counted' });
   const context = { database, swarm: 'counted', node: 'one', mayRepeat: () => false };
   const inbox = new PostgresInbox(context);
   const log = new PostgresLog(context);
@@ -98,7 +98,7 @@ test('S-08 counts, dates and the last used instance come from the rows of instan
 });
 
 test('lists the swarms of a database, and those of a folder', async () => {
-  const swarms = openPostgresSwarms({ address: address });
+  const swarms = openPostgresSwarms({ address });
   for (const [swarm, folder] of [
     ['x', '/bundles/one'],
     ['y', '/bundles/one'],
@@ -126,7 +126,7 @@ test('lists the swarms of a database, and those of a folder', async () => {
 });
 
 test('a description replaces the one before, and a failure is reported', async () => {
-  const { directory, close } = openPostgresReader({ address: address, swarm: 'described' });
+  const { directory, close } = openPostgresReader({ address, swarm: 'described' });
   const { describeAgent } = openDescriptions(database, 'described', report);
   expect(await directory.describe('coder')).toBe(undefined);
   await describeAgent('coder', { digest: 'old' } as never);

@@ -180,7 +180,7 @@ describe('S-08 a swarm on files is copied', () => {
   const place = many;
   // Every fiftieth conversation has only input.
   const count = sampleStep === 1 ? 1000 : 20;
-  const open = () => [openStoreReader(place), openPostgresReader({ address: address, swarm: 'imported' })] as const;
+  const open = () => [openStoreReader(place), openPostgresReader({ address, swarm: 'imported' })] as const;
 
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) await writeConversation(place, index);

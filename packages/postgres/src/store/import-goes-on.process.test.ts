@@ -23,7 +23,7 @@ const request = eventOf('call-1', {
   callChain: [caller],
 });
 const joinSwarm = (swarm: string) =>
-  postgresSource({ address: address, swarm, leaseMs: 60_000, scanMs: 20 }).join({
+  postgresSource({ address, swarm, leaseMs: 60_000, scanMs: 20 }).join({
     name: 'one',
     start: 'one',
     version: '0.1.0',

@@ -170,7 +170,7 @@ test('N-01 a question is answered from the store without a node, and a node that
   await node.put(questionOf('a'));
   const told: string[] = [];
   node.onChange((id, kept) => void told.push(`${id} ${kept?.answer?.by}`));
-  const opened = await openPostgresQuestions({ address: address, swarm });
+  const opened = await openPostgresQuestions({ address, swarm });
   expect((await opened.questions()).map(({ id }) => id)).toEqual(['a']);
   await opened.answer({ id: 'a', decision: 'approved', by: 'ann', via: 'disk', always: 'tool' });
   const twice = await rejectionOf(opened.answer({ id: 'a', decision: 'denied', by: 'bob' }));

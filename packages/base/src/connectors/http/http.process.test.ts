@@ -314,8 +314,7 @@ describe('without a token', () => {
 describe('the example, in real processes', () => {
   const openExample = async (environment: Record<string, string>): Promise<RunningExample> => {
     const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
-    const example = stopLater(await startExample('http', { environment, change }));
-    return example;
+    return stopLater(await startExample('http', { environment, change }));
   };
 
   test('answers, streams, and answers again under the same id', async () => {

@@ -32,8 +32,8 @@ const model = {
 const toolResult = { toolCallId: 'c', toolName: 'x', status: 'ok' } as const;
 
 test('facts are those of the context, and all points have those of the turn', () => {
-  for (const facts of [turnFacts(turn), modelFacts(model), stepFacts(step), toolCallFacts(call), errorFacts(step, 'x')])
-    expect(facts).toMatchObject(where);
+  const all = [turnFacts(turn), modelFacts(model), stepFacts(step), toolCallFacts(call), errorFacts(step, 'x')];
+  expect(all).toMatchObject(all.map(() => where));
   expect(turnFacts(turn)).toMatchObject({ event: inputEvent });
   expect(toolCallFacts(call)).toMatchObject({ tool: { name: 'x', callId: 'c', args: {} } });
   const failure = errorFacts(step, { code: 'E_X', retryable: true, retryAfterMs: 5 });
