@@ -1,75 +1,29 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentEvent } from '@goondan/types';
-import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import { stepInstance } from './instance-machine.ts';
-import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
-import { defaultSupervisionPolicy } from './supervision-policy.ts';
+import { DrivenInstance, eventOf, nameTurns } from '../../testing/driven-instance.ts';
+import type { InstanceInput } from './instance-state.ts';
 
-const outcome: TurnOutcome = {
-  result: { turnId: 'turn', finishReason: 'text_response' },
-  stepCount: 1,
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-};
-
-const event = (id: string): AgentEvent => ({
-  id,
-  type: 'agent.message',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-});
-
-/** One instance whose processes take events ahead. Actions are short texts, without reports, timers and slots. */
-class Driven {
-  state: InstanceState = newInstance;
-  isStopping = false;
-
-  do(...inputs: InstanceInput[]): string[] {
-    const { isStopping } = this;
-    return inputs.flatMap((input) => {
-      const { state, actions } = stepInstance(this.state, input, 0, { ...defaultSupervisionPolicy, isStopping });
-      this.state = state;
-      return actions.flatMap((action) => shorten(action));
-    });
-  }
-
-  work(id: string, more: { readonly crashes?: number; readonly cancelled?: string } = {}): string[] {
-    return this.do({ type: 'work', seq: 1, event: event(id), ...more });
+/** One instance whose processes take events ahead. */
+class Driven extends DrivenInstance<string> {
+  constructor() {
+    super(nameTurns);
   }
 
   /** Adds a request of another agent, which waits for the answer. */
   request(id: string): string[] {
-    const replyTo = { target: 'caller', correlationId: id };
-    return this.do({ type: 'work', seq: 1, event: { ...event(id), replyTo } });
+    return this.work(id, { event: eventOf(id, { replyTo: { target: 'caller', correlationId: id } }) });
   }
 
   stop(): string[] {
-    this.isStopping = true;
-    return this.do({ type: 'takeBack' });
+    this.policy = { ...this.policy, isStopping: true };
+    return this.acts({ type: 'takeBack' });
   }
 
   giveBack(eventId: string): string[] {
-    return this.do({ type: 'turn.returned', process: this.state.spawned, eventId });
+    return this.acts({ type: 'turn.returned', process: this.process, eventId });
   }
 
-  start(): string[] {
-    this.do({ type: 'slot.granted' });
-    return this.do({ type: 'ready', process: this.state.spawned, takesAhead: true });
-  }
-
-  done(eventId: string, begins?: string): string[] {
-    const begun = begins === undefined ? {} : { begins };
-    return this.do({ type: 'turn.done', process: this.state.spawned, eventId, outcome, ...begun });
-  }
-
-  drain(graceMs = 5): string[] {
-    return this.do({ type: 'drain', graceMs, afterwards: 'serve' });
-  }
-
-  exit(sharing?: 'together' | 'alone'): void {
-    const { spawned: process } = this.state;
-    this.do({ type: 'exited', process, code: null, signal: 'SIGKILL', ...(sharing && { sharing }) });
+  drain(): string[] {
+    return this.acts({ type: 'drain', graceMs: 5, afterwards: 'serve' });
   }
 
   get crashes(): Record<string, number> {
@@ -77,26 +31,11 @@ class Driven {
   }
 }
 
-function shorten(action: InstanceAction): string[] {
-  switch (action.type) {
-    case 'turn.send':
-    case 'turn.ahead':
-    case 'turn.started':
-    case 'turn.finished':
-      return [`${action.type} ${action.event.id}`];
-    case 'turn.back':
-    case 'turn.cancel':
-      return [`${action.type} ${action.eventId}`];
-    default:
-      return [];
-  }
-}
-
 /** An instance whose process runs `a` and has `b`. */
 function running(...more: string[]): Driven {
   const instance = new Driven();
   for (const id of ['a', 'b', ...more]) instance.work(id);
-  instance.start();
+  instance.start(true);
   return instance;
 }
 
@@ -105,10 +44,10 @@ describe('an event that is handed ahead', () => {
     const instance = new Driven();
     instance.work('a');
     instance.work('b');
-    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+    expect(instance.start(true)).toEqual(['turn.send a', 'turn.ahead b']);
     const late = new Driven();
     late.work('a');
-    late.start();
+    late.start(true);
     expect(late.work('b')).toEqual(['turn.ahead b']);
   });
 
@@ -119,9 +58,9 @@ describe('an event that is handed ahead', () => {
 
   test('begins with the end of the turn before it, and the next one is handed ahead', () => {
     const instance = running('c');
-    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b', 'turn.ahead c']);
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b', 'turn.ahead c']);
     expect(instance.state.phase.name).toBe('busy');
-    expect(instance.done('b', 'c')).toEqual(['turn.finished b', 'turn.started c']);
+    expect(instance.done('b', { begins: 'c' })).toEqual(['turn.finished b', 'turn.started c']);
     expect(instance.done('c')).toEqual(['turn.finished c']);
     expect(instance.state.phase.name).toBe('ready');
   });
@@ -129,23 +68,23 @@ describe('an event that is handed ahead', () => {
   test('is sent again when the process did not begin it, because it came too late', () => {
     const instance = running('c');
     expect(instance.done('a')).toEqual(['turn.finished a', 'turn.send b', 'turn.ahead c']);
-    expect(instance.done('b', 'c')).toEqual(['turn.finished b', 'turn.started c']);
+    expect(instance.done('b', { begins: 'c' })).toEqual(['turn.finished b', 'turn.started c']);
   });
 
   test('is begun only if it is the one that was handed ahead', () => {
     const instance = running('c');
-    expect(instance.done('a', 'c')).toEqual(['turn.finished a', 'turn.send b', 'turn.ahead c']);
+    expect(instance.done('a', { begins: 'c' })).toEqual(['turn.finished a', 'turn.send b', 'turn.ahead c']);
     const plain = new Driven();
     plain.work('a');
-    plain.start();
-    plain.do({ type: 'work', seq: 1, event: event('b'), cancelled: 'timeout' });
-    expect(plain.done('a', 'b')).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
+    plain.start(true);
+    plain.work('b', { cancelled: 'timeout' });
+    expect(plain.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
   });
 
   test.each([{ crashes: 1 }, { cancelled: 'timeout' }])('has not run before and is not cancelled: %j', (more) => {
     const instance = new Driven();
     instance.work('a');
-    instance.start();
+    instance.start(true);
     expect(instance.work('b', more)).toEqual([]);
     expect(instance.done('a')).toContain('turn.send b');
   });
@@ -156,17 +95,17 @@ describe('an event that is handed ahead', () => {
     const [first, second] = instance.state.queue;
     if (!first || !second) throw new Error('two events wait');
     instance.state = { ...instance.state, queue: [first, { ...second, isExcused: true }] };
-    expect(instance.start()).toEqual(['turn.send a']);
+    expect(instance.start(true)).toEqual(['turn.send a']);
     expect(instance.done('a')).toEqual(['turn.finished a', 'turn.send b']);
   });
 
   test('goes to no process that does not take it', () => {
     const instance = new Driven();
     instance.work('a');
-    instance.do({ type: 'slot.granted' }, { type: 'ready', process: 1 });
+    instance.acts({ type: 'slot.granted' }, { type: 'ready', process: 1 });
     expect(instance.work('b')).toEqual([]);
     instance.exit();
-    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+    expect(instance.start(true)).toEqual(['turn.send a', 'turn.ahead b']);
   });
 });
 
@@ -175,25 +114,25 @@ describe('a cancel of an event that is handed ahead', () => {
 
   test('reaches the process at once, and once', () => {
     const instance = running();
-    expect(instance.do(cancel, cancel)).toEqual(['turn.cancel b']);
-    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+    expect(instance.acts(cancel, cancel)).toEqual(['turn.cancel b']);
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b']);
   });
 
   test('is repeated when the event is sent again, here or in the next process', () => {
     const here = running();
-    here.do(cancel);
+    here.acts(cancel);
     expect(here.done('a')).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
     const next = running();
-    next.do(cancel);
+    next.acts(cancel);
     next.exit();
-    expect(next.start()).toEqual(['turn.send a']);
+    expect(next.start(true)).toEqual(['turn.send a']);
     expect(next.done('a')).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
   });
 
   test('reaches a process that is about to end, because it may have begun the event', () => {
     const instance = running();
     instance.drain();
-    expect(instance.do(cancel)).toEqual(['turn.cancel b']);
+    expect(instance.acts(cancel)).toEqual(['turn.cancel b']);
   });
 });
 
@@ -202,25 +141,25 @@ describe('a process that ends', () => {
     const instance = running();
     instance.exit();
     expect(instance.crashes).toEqual({ a: 1, b: 0 });
-    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+    expect(instance.start(true)).toEqual(['turn.send a', 'turn.ahead b']);
   });
 
   test('counts a crash for the event that it had begun', () => {
     const instance = running('c');
-    instance.done('a', 'b');
+    instance.done('a', { begins: 'b' });
     instance.exit();
     expect(instance.crashes).toEqual({ b: 1, c: 0 });
-    expect(instance.start()).toEqual(['turn.send b', 'turn.ahead c']);
+    expect(instance.start(true)).toEqual(['turn.send b', 'turn.ahead c']);
   });
 
   test('a dead letter is followed by the event that was handed ahead with it', () => {
     const instance = running();
     for (let crash = 0; crash < 3; crash++) {
       instance.exit();
-      instance.start();
+      instance.start(true);
     }
     expect(instance.crashes).toEqual({ a: 3, b: 0 });
-    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b']);
   });
 
   test('as a shared one excuses only the running event, and makes the instance alone', () => {
@@ -229,7 +168,7 @@ describe('a process that ends', () => {
     expect(instance.crashes).toEqual({ a: 0, b: 0 });
     expect(instance.state.queue.map(({ isExcused }) => isExcused)).toEqual([true, undefined]);
     expect(instance.state.isAlone).toBe(true);
-    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+    expect(instance.start(true)).toEqual(['turn.send a', 'turn.ahead b']);
   });
 
   test.each(['drain', 'leave'] as const)(
@@ -237,20 +176,20 @@ describe('a process that ends', () => {
     (type) => {
       const instance = running();
       if (type === 'drain') instance.drain();
-      else instance.do({ type });
+      else instance.acts({ type });
       expect(instance.work('c')).toEqual([]);
       expect(instance.done('a')).toEqual(['turn.finished a']);
       expect(instance.state.phase).toMatchObject({ name: 'draining', hasTurn: false });
       instance.exit();
       expect(instance.crashes).toEqual({ b: 0, c: 0 });
-      expect(instance.start()).toEqual(['turn.send b', 'turn.ahead c']);
+      expect(instance.start(true)).toEqual(['turn.send b', 'turn.ahead c']);
     },
   );
 
   test('finishes the event that it had begun before it heard of the drain', () => {
     const instance = running('c');
     instance.drain();
-    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b']);
     expect(instance.state.phase).toMatchObject({ name: 'draining', hasTurn: true });
     expect(instance.done('b')).toEqual(['turn.finished b']);
     instance.exit();
@@ -260,7 +199,7 @@ describe('a process that ends', () => {
   test('counts a crash, if it ends in the event that it had begun before it heard of the drain', () => {
     const instance = running();
     instance.drain();
-    instance.done('a', 'b');
+    instance.done('a', { begins: 'b' });
     instance.exit();
     expect(instance.crashes).toEqual({ b: 1 });
   });
@@ -275,14 +214,14 @@ describe('R-07 while the swarm stops', () => {
     expect(instance.state.ahead).toBe('b');
     instance.giveBack('b');
     expect(instance.state.ahead).toBeUndefined();
-    expect(instance.done('a', 'b')).toEqual(['turn.finished a']);
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a']);
     expect(instance.crashes).toEqual({ b: 0, c: 0 });
   });
 
   test('a turn that the process had begun before it heard of that goes on, and no other begins', () => {
     const instance = running('c');
     instance.stop();
-    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b']);
     expect(instance.giveBack('b')).toEqual([]);
     expect(instance.done('b')).toEqual(['turn.finished b']);
     expect(instance.work('d')).toEqual([]);
@@ -292,7 +231,7 @@ describe('R-07 while the swarm stops', () => {
   test('nothing is taken back from a process that has nothing, nor handed to it', () => {
     const instance = new Driven();
     instance.work('a');
-    instance.start();
+    instance.start(true);
     expect([...instance.stop(), ...instance.work('b')]).toEqual([]);
   });
 
@@ -312,14 +251,14 @@ describe('R-07 while the swarm stops', () => {
     const instance = new Driven();
     instance.work('a');
     instance.stop();
-    expect(instance.start()).toEqual([]);
+    expect(instance.start(true)).toEqual([]);
     expect(instance.request('b')).toEqual(['turn.send a']);
   });
 
   test('an instance with its own process keeps it until its last event', () => {
     const instance = running();
     instance.exit('together');
-    instance.start();
+    instance.start(true);
     instance.stop();
     instance.giveBack('b');
     expect(instance.done('a')).toEqual(['turn.finished a']);

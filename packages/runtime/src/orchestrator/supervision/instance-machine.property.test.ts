@@ -1,9 +1,9 @@
 // Tests random lives of one instance, in a simulated world that keeps its own records, independent of the state
 // machine.
 import { expect, test } from 'bun:test';
-import type { AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { eventOf } from '../../testing/driven-instance.ts';
 import { backoffMs } from './backoff.ts';
 import { stepInstance } from './instance-machine.ts';
 import { newInstance, type InstanceAction, type InstanceInput, type InstanceTimer } from './instance-state.ts';
@@ -457,17 +457,6 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   replace: (world, pick) => world.drain(pick % 60, 'serve'),
   discard: (world) => world.discard(),
 };
-
-function eventOf(id: string): AgentEvent {
-  return {
-    id,
-    type: 'agent.message',
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'test' },
-    traceId: 'trace',
-    createdAt: new Date(0),
-  };
-}
 
 const lives = fc.array(fc.tuple(fc.constantFrom(...Object.keys(deeds)), fc.nat(200)), { maxLength: 200, size: 'max' });
 

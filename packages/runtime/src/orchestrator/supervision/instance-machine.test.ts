@@ -1,24 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentEvent } from '@goondan/types';
-import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import { stepInstance } from './instance-machine.ts';
-import {
-  conditionOf,
-  newInstance,
-  type InstanceAction,
-  type InstanceInput,
-  type InstanceState,
-} from './instance-state.ts';
+import { DrivenInstance, eventOf as event, outcome } from '../../testing/driven-instance.ts';
+import { conditionOf, type InstanceAction, type InstanceInput } from './instance-state.ts';
 import { defaultSupervisionPolicy, type SupervisionPolicy } from './supervision-policy.ts';
-
-const event = (id: string): AgentEvent => ({
-  id,
-  type: 'agent.message',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-});
 
 const work = (id: string, crashes?: number): InstanceInput => ({
   type: 'work',
@@ -27,53 +10,26 @@ const work = (id: string, crashes?: number): InstanceInput => ({
   ...(crashes === undefined ? {} : { crashes }),
 });
 
-const outcome: TurnOutcome = {
-  result: { turnId: 'turn', finishReason: 'text_response' },
-  stepCount: 1,
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-};
 const badExtension = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
 const noProcess = { code: 'E_PROCESS_START', message: 'no memory' } as const;
 
-/** One instance with its own time. It returns the actions that follow from each input. */
-class Driven {
-  state: InstanceState = newInstance;
-  now = 0;
-
-  constructor(readonly policy: SupervisionPolicy = defaultSupervisionPolicy) {}
-
-  do(...inputs: InstanceInput[]): InstanceAction[] {
-    return inputs.flatMap((input) => {
-      const { state, actions } = stepInstance(this.state, input, this.now, this.policy);
-      this.state = state;
-      return [...actions];
-    });
-  }
-
-  /** Returns the actions without reports and timers. */
-  acts(...inputs: InstanceInput[]): InstanceAction[] {
-    return this.do(...inputs).filter(({ type }) => type !== 'report' && !type.startsWith('timer.'));
-  }
-
-  get process(): number {
-    return this.state.spawned;
-  }
-
-  start(): InstanceAction[] {
-    return this.acts({ type: 'slot.granted' }, { type: 'ready', process: this.process + 1 });
-  }
-
-  done(id: string): InstanceAction[] {
-    return this.acts({ type: 'turn.done', process: this.process, eventId: id, outcome });
-  }
-
-  exit(signal: string | null = 'SIGKILL'): InstanceAction[] {
-    return this.acts({ type: 'exited', process: this.process, code: signal === null ? 0 : null, signal });
+/** One instance, without its reports and timers. */
+class Driven extends DrivenInstance<InstanceAction> {
+  constructor(policy?: SupervisionPolicy) {
+    super((action) => (action.type === 'report' || action.type.startsWith('timer.') ? [] : [action]), policy);
   }
 }
 
 const sent = (actions: readonly InstanceAction[]) =>
   actions.flatMap((action) => (action.type === 'turn.send' ? [action.event.id] : []));
+
+/** An instance that was sent these events, and whose process runs the first. */
+function running(...ids: string[]): Driven {
+  const instance = new Driven();
+  instance.acts(...ids.map((id) => work(id)));
+  instance.start();
+  return instance;
+}
 
 describe('the process of an instance', () => {
   test('R-01 work without a process asks for a slot, starts a process there and gives it the turn', () => {
@@ -96,18 +52,14 @@ describe('the process of an instance', () => {
   });
 
   test('a queued event is not queued again', () => {
-    const instance = new Driven();
-    instance.acts(work('a'), work('a'));
-    instance.start();
+    const instance = running('a', 'a');
     expect(sent(instance.acts(work('a')))).toEqual([]);
     expect(sent(instance.done('a'))).toEqual([]);
     expect(instance.state.queue).toEqual([]);
   });
 
   test('R-02 a turn.done for another event than the running one is ignored', () => {
-    const instance = new Driven();
-    instance.acts(work('a'), work('b'));
-    instance.start();
+    const instance = running('a', 'b');
     expect(instance.do({ type: 'turn.done', process: 1, eventId: 'b', outcome })).toEqual([
       expect.objectContaining({ type: 'report', event: 'frame.ignored' }),
     ]);
@@ -115,18 +67,14 @@ describe('the process of an instance', () => {
   });
 
   test('R-03 a crash during a turn sends the same event to the next process', () => {
-    const instance = new Driven();
-    instance.acts(work('a'), work('b'));
-    instance.start();
+    const instance = running('a', 'b');
     expect(instance.exit()).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(sent(instance.start())).toEqual(['a']);
     expect(sent(instance.done('a'))).toEqual(['b']);
   });
 
   test('R-03 after three crashes an event is sent as a dead letter, and the next one follows', () => {
-    const instance = new Driven();
-    instance.acts(work('bad'), work('good'));
-    instance.start();
+    const instance = running('bad', 'good');
     expect(instance.exit()).not.toContainEqual(expect.objectContaining({ type: 'event.deadLettered' }));
     instance.start();
     instance.exit();
@@ -214,18 +162,14 @@ describe('the process of an instance', () => {
   });
 
   test('R-03 a ready process that ends by itself is a crash, whatever its exit code', () => {
-    const instance = new Driven();
-    instance.acts(work('a'));
-    instance.start();
+    const instance = running('a');
     instance.done('a');
-    instance.exit(null);
+    instance.exit('ended');
     expect(instance.state).toMatchObject({ phase: { name: 'absent' }, restarts: { crashes: 1 } });
   });
 
   test('R-03 a missed heartbeat kills the group; the turn is sent again and the crash counted', () => {
-    const instance = new Driven();
-    instance.acts(work('a'));
-    instance.start();
+    const instance = running('a');
     expect(instance.acts({ type: 'heartbeat.missed', process: 1 })).toEqual([{ type: 'process.kill', process: 1 }]);
     expect(instance.acts({ type: 'heartbeat.missed', process: 1 })).toEqual([]);
     instance.exit();
@@ -251,9 +195,7 @@ describe('the process of an instance', () => {
   });
 
   test('messages of an earlier process are ignored', () => {
-    const instance = new Driven();
-    instance.acts(work('a'), work('b'));
-    instance.start();
+    const instance = running('a', 'b');
     instance.exit();
     instance.start();
     const before = instance.state;
@@ -272,7 +214,7 @@ describe('a failed start', () => {
   const failStart = (instance: Driven): InstanceAction[] => {
     const granted = instance.acts({ type: 'slot.granted' });
     const failed = instance.acts({ type: 'start.failed', process: instance.process, error: noProcess });
-    return [...granted, ...failed, ...instance.exit(null)];
+    return [...granted, ...failed, ...instance.exit('ended')];
   };
 
   test('kills the rest of the process and counts as a crash', () => {
@@ -350,7 +292,7 @@ describe('an idle process', () => {
     expect(instance.acts({ type: 'timer', timer: 'idle' })).toEqual([
       { type: 'process.drain', process: 1, graceMs: 10_000 },
     ]);
-    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }]);
+    expect(instance.exit('ended')).toEqual([{ type: 'slot.release' }]);
     expect(instance.state).toMatchObject({ phase: { name: 'absent' }, restarts: { crashes: 0, healthyMs: 300_000 } });
     expect(instance.acts(work('b'))).toEqual([{ type: 'slot.ask' }]);
   });
@@ -370,7 +312,7 @@ describe('an idle process', () => {
     const instance = idle();
     instance.acts({ type: 'hibernate' });
     expect(instance.acts(work('b'))).toEqual([]);
-    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(instance.exit('ended')).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(sent(instance.start())).toEqual(['b']);
   });
 
@@ -383,9 +325,7 @@ describe('an idle process', () => {
 
 describe('a drain', () => {
   const busy = () => {
-    const instance = new Driven();
-    instance.acts(work('a'), work('b'));
-    instance.start();
+    const instance = running('a', 'b');
     return instance;
   };
 
@@ -395,7 +335,7 @@ describe('a drain', () => {
       { type: 'process.drain', process: 1, graceMs: 30_000 },
     ]);
     expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), outcome }]);
-    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }]);
+    expect(instance.exit('ended')).toEqual([{ type: 'slot.release' }]);
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{ event: { id: 'b' } }] });
     expect(instance.acts(work('c'))).toEqual([]);
   });
@@ -441,7 +381,7 @@ describe('a drain', () => {
     const instance = new Driven();
     instance.acts(work('a'), { type: 'slot.granted' }, { type: 'drain', graceMs: 5, afterwards: 'stop' });
     expect(instance.acts({ type: 'ready', process: 1 })).toEqual([]);
-    instance.exit(null);
+    instance.exit('ended');
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, startFailures: 0 });
   });
 
@@ -449,7 +389,7 @@ describe('a drain', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
     instance.done('a');
-    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(instance.exit('ended')).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(sent(instance.start())).toEqual(['b']);
   });
 
@@ -457,7 +397,7 @@ describe('a drain', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
     expect(instance.acts({ type: 'turn.left', process: 1 })).toEqual([]);
-    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(instance.exit('ended')).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(instance.state.restarts.crashes).toBe(0);
     expect(sent(instance.start())).toEqual(['a']);
     expect(instance.state.queue[0]?.crashes).toBe(0);
@@ -470,7 +410,7 @@ describe('a drain', () => {
     expect(drain).toMatchObject({ type: 'process.drain', process: 1, graceMs: 1_728_000_000 });
     // The turn was answered in the meantime.
     expect(instance.done('a')).toMatchObject([{ type: 'turn.finished' }]);
-    expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
+    expect(instance.exit('ended')).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(sent(instance.start())).toEqual(['b']);
   });
 
@@ -501,31 +441,27 @@ describe('a cancelled event', () => {
   const cancel = (eventId: string): InstanceInput => ({ type: 'cancel', eventId, reason: 'timeout' });
 
   test('with a running turn: the process is told, once', () => {
-    const instance = new Driven();
-    instance.acts(work('a'));
-    instance.start();
+    const instance = running('a');
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'a', reason: 'timeout' };
     expect(instance.acts(cancel('a'), cancel('a'))).toEqual([told]);
   });
 
   test('keeps its place while it waits, and its turn starts cancelled, also after a crash', () => {
-    const instance = new Driven();
-    instance.acts(work('a'), work('b'));
-    instance.start();
+    const instance = running('a', 'b');
     expect(instance.acts(cancel('b'))).toEqual([]);
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'b', reason: 'timeout' };
     const begun = expect.objectContaining({ type: 'turn.send' });
     // The cancel is sent before the turn, because a turn that has begun may already have done something.
     expect(instance.done('a').slice(1)).toEqual([told, begun]);
     instance.exit();
-    expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);
+    expect(instance.start()).toEqual([{ ...told, process: 2 }, begun]);
   });
 
   test('from before this orchestrator started: its turn starts cancelled', () => {
     const instance = new Driven();
     instance.acts({ type: 'work', seq: 1, event: event('a'), cancelled: 'timeout' });
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'a', reason: 'timeout' };
-    expect(instance.start().slice(1)).toEqual([told, expect.objectContaining({ type: 'turn.send' })]);
+    expect(instance.start()).toEqual([told, expect.objectContaining({ type: 'turn.send' })]);
     expect(instance.acts(cancel('a'))).toEqual([]);
   });
 

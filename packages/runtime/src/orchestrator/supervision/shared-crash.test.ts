@@ -1,49 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentEvent } from '@goondan/types';
-import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import { stepInstance } from './instance-machine.ts';
-import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
-import { defaultSupervisionPolicy } from './supervision-policy.ts';
+import { DrivenInstance } from '../../testing/driven-instance.ts';
+import type { InstanceAction } from './instance-state.ts';
 
-const outcome: TurnOutcome = {
-  result: { turnId: 'turn', finishReason: 'text_response' },
-  stepCount: 1,
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-};
-
-/** One instance. It returns the actions that follow from each input. */
-class Driven {
-  state: InstanceState = newInstance;
-
-  do(...inputs: InstanceInput[]): InstanceAction[] {
-    return inputs.flatMap((input) => {
-      const { state, actions } = stepInstance(this.state, input, 0, defaultSupervisionPolicy);
-      this.state = state;
-      return [...actions];
-    });
-  }
-
-  work(id: string): void {
-    const event: AgentEvent = {
-      id,
-      type: 'message',
-      input: 'hi',
-      instanceKey: 'default',
-      source: { kind: 'cli', name: 'test' },
-      createdAt: new Date(0),
-      traceId: 'trace',
-    };
-    this.do({ type: 'work', seq: 1, event });
-  }
-
-  start(): InstanceAction[] {
-    this.do({ type: 'slot.granted' });
-    return this.do({ type: 'ready', process: this.state.spawned });
-  }
-
-  exit(sharing?: 'together' | 'alone'): InstanceAction[] {
-    const { spawned: process } = this.state;
-    return this.do({ type: 'exited', process, code: null, signal: 'SIGKILL', ...(sharing && { sharing }) });
+/** One instance, with all its actions. */
+class Driven extends DrivenInstance<InstanceAction> {
+  constructor() {
+    super((action) => [action]);
   }
 
   get crashes(): number | undefined {
@@ -51,11 +13,17 @@ class Driven {
   }
 }
 
+/** An instance whose process runs `a`. */
+function running(): Driven {
+  const instance = new Driven();
+  instance.work('a');
+  instance.start();
+  return instance;
+}
+
 describe('the end of a shared process', () => {
   test('with other conversations counts against no event, delays no start, and makes the interrupted instance alone', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     const actions = instance.exit('together');
     expect(actions).toContainEqual({ type: 'slot.ask' });
     expect(instance.state).toMatchObject({ phase: { name: 'inLine' }, isAlone: true, restarts: { crashes: 0 } });
@@ -64,9 +32,7 @@ describe('the end of a shared process', () => {
   });
 
   test('is reported by the process, not by each conversation', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     const reports = (actions: readonly InstanceAction[]) => actions.filter(({ type }) => type === 'report');
     expect(reports(instance.exit('together'))).toEqual([]);
     instance.start();
@@ -79,10 +45,9 @@ describe('the end of a shared process', () => {
       const actions = instance.do({ type: 'exited', process, pid: 4711, code, signal: null, sharing: 'left' });
       return actions.flatMap((action) => (action.type === 'report' ? [[action.level, action.message]] : []));
     };
-    const closed = new Driven();
-    closed.work('a');
-    closed.start();
-    closed.do({ type: 'turn.done', process: 1, eventId: 'a', outcome }, { type: 'hibernate' });
+    const closed = running();
+    closed.done('a');
+    closed.do({ type: 'hibernate' });
     expect(left(closed, 0)).toEqual([]);
 
     const failed = new Driven();
@@ -91,9 +56,7 @@ describe('the end of a shared process', () => {
     failed.do({ type: 'start.failed', process: 1, error: { code: 'E_UNEXPECTED', message: 'no' } });
     expect(left(failed, 1)).toEqual([]);
 
-    const unexplained = new Driven();
-    unexplained.work('a');
-    unexplained.start();
+    const unexplained = running();
     expect(left(unexplained, 1)).toEqual([
       ['warn', 'This conversation ended with code 1 in process 4711, which continues with others.'],
     ]);
@@ -101,9 +64,7 @@ describe('the end of a shared process', () => {
   });
 
   test('counts when the conversation was alone in it, or when its own process crashes', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     instance.exit('alone');
     expect(instance.state.isAlone).toBe(true);
     expect(instance.crashes).toBe(1);
@@ -130,27 +91,21 @@ describe('the end of a shared process', () => {
     const actions = starting.exit('together');
     expect(cleared(actions)).toEqual(['start']);
     expect(actions).toContainEqual({ type: 'slot.release' });
-    const idle = new Driven();
-    idle.work('a');
-    idle.start();
-    idle.do({ type: 'turn.done', process: 1, eventId: 'a', outcome });
+    const idle = running();
+    idle.done('a');
     expect(cleared(idle.exit('together'))).toEqual(['idle']);
   });
 
   test('interrupts no idle instance: its next work is for a shared process', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
-    instance.do({ type: 'turn.done', process: 1, eventId: 'a', outcome });
+    const instance = running();
+    instance.done('a');
     instance.exit('together');
     expect(instance.state).toMatchObject({ phase: { name: 'absent' }, restarts: { crashes: 0 } });
     expect(instance.state.isAlone).toBeUndefined();
   });
 
   test('excuses every turn of a process that hangs', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     instance.do({ type: 'heartbeat.missed', process: 1 });
     instance.exit('together');
     expect(instance.state).toMatchObject({ isAlone: true, phase: { name: 'inLine' } });
@@ -168,9 +123,7 @@ describe('the end of a shared process', () => {
   });
 
   test('does not make an instance alone whose own store could not write', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     const error = { code: 'E_DISK_FULL', message: 'no room left' } as const;
     instance.do({ type: 'turn.lost', process: instance.state.spawned, error });
     instance.exit('together');
@@ -185,10 +138,10 @@ describe('the end of a shared process', () => {
     instance.start();
     instance.exit('together');
     instance.start();
-    const first = instance.do({ type: 'turn.done', process: 2, eventId: 'a', outcome });
+    const first = instance.done('a');
     expect(first).toContainEqual(expect.objectContaining({ type: 'turn.send', seq: 1 }));
     expect(instance.state.isAlone).toBe(true);
-    const last = instance.do({ type: 'turn.done', process: 2, eventId: 'b', outcome });
+    const last = instance.done('b');
     expect(last).toContainEqual(expect.objectContaining({ type: 'process.drain', process: 2 }));
     expect(instance.state.isAlone).toBeUndefined();
     instance.work('c');

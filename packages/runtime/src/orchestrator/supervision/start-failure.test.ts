@@ -1,90 +1,67 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentEvent, ErrorCode } from '@goondan/types';
+import type { ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
-import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import { stepInstance } from './instance-machine.ts';
-import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import { DrivenInstance, eventOf } from '../../testing/driven-instance.ts';
+import { type InstanceAction, newInstance } from './instance-state.ts';
 import { isFinal, isStoreFault } from './start-failure.ts';
-import { defaultSupervisionPolicy } from './supervision-policy.ts';
 
 const bad: FrameError = { code: 'E_EXT_INIT', message: 'register failed' };
 const full: FrameError = { code: 'E_DISK_FULL', message: 'no space left' };
 const corrupt: FrameError = { code: 'E_STORE_CORRUPT', message: 'a bad line' };
-const outcome: TurnOutcome = {
-  result: { turnId: 'turn', finishReason: 'text_response' },
-  stepCount: 1,
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-};
 
-/** One instance with its own time. It returns the actions that follow from each input. */
-class Driven {
-  state: InstanceState = newInstance;
-  now = 0;
+/** Returns only the actions that others notice, without timers, slots and kills. */
+function tell(action: InstanceAction): string[] {
+  if (action.type === 'process.spawn') return ['spawn'];
+  if (action.type === 'requests.fail') return [`fail ${action.error.code}`];
+  if (action.type === 'turn.send') return [`send ${action.event.id}${action.deadLetter ? ' as a dead letter' : ''}`];
+  return action.type === 'report' && action.level !== 'info' ? [`${action.level} ${action.event}`] : [];
+}
 
-  do(...inputs: InstanceInput[]): InstanceAction[] {
-    return inputs.flatMap((input) => {
-      const { state, actions } = stepInstance(this.state, input, this.now, defaultSupervisionPolicy);
-      this.state = state;
-      return [...actions];
-    });
+class Driven extends DrivenInstance<string> {
+  constructor() {
+    super(tell);
   }
 
-  /** Returns only the actions that others notice, without timers, slots and kills. */
-  tells(...inputs: InstanceInput[]): string[] {
-    return this.do(...inputs).flatMap((action) => {
-      if (action.type === 'process.spawn') return ['spawn'];
-      if (action.type === 'requests.fail') return [`fail ${action.error.code}`];
-      if (action.type === 'turn.send')
-        return [`send ${action.event.id}${action.deadLetter ? ' as a dead letter' : ''}`];
-      return action.type === 'report' && action.level !== 'info' ? [`${action.level} ${action.event}`] : [];
-    });
-  }
-
-  work(id: string): string[] {
-    return this.tells({ type: 'work', seq: 1, event: eventOf(id) });
-  }
-
-  /**
-   * Runs a start that fails, from the grant of its slot to the end of its process. Returns the actions that others
-   * notice.
-   */
+  /** Runs a start that fails, from the grant of its slot to the end of its process. */
   failStart(error = bad): string[] {
-    const process = this.state.spawned + 1;
-    return this.tells(
-      { type: 'slot.granted' },
-      { type: 'start.failed', process, error },
-      { type: 'exited', process, code: 1, signal: null },
-    );
-  }
-
-  /** Starts the process, and returns the actions that follow when the process is ready. */
-  start(): string[] {
-    this.do({ type: 'slot.granted' });
-    return this.tells({ type: 'ready', process: this.state.spawned });
+    const process = this.process + 1;
+    return [...this.acts({ type: 'slot.granted' }, { type: 'start.failed', process, error }), ...this.exit()];
   }
 
   loseTurn(error: FrameError): string[] {
-    const { spawned: process } = this.state;
-    return this.tells(
-      { type: 'turn.lost', process, error },
-      { type: 'exited', process, code: null, signal: 'SIGKILL' },
-    );
+    return [...this.acts({ type: 'turn.lost', process: this.process, error }), ...this.exit()];
   }
 
-  done(eventId: string): string[] {
-    return this.tells({ type: 'turn.done', process: this.state.spawned, eventId, outcome });
+  /** Lets the backoff pass, if there is one. */
+  waitForBackoff(): void {
+    const { phase } = this.state;
+    if (phase.name !== 'backoff') return;
+    this.now = phase.until;
+    this.do({ type: 'timer', timer: 'backoff' });
   }
+}
+
+/** An instance whose process runs `a`. */
+function running(): Driven {
+  const instance = new Driven();
+  instance.work('a');
+  instance.start();
+  return instance;
+}
+
+/** An instance with the event `a`, whose start has failed. */
+function broken(): Driven {
+  const instance = new Driven();
+  instance.work('a');
+  instance.failStart();
+  return instance;
 }
 
 describe('an instance that does not start', () => {
   test('tells waiting callers when its process ends as soon as it is ready, whatever it is sent', () => {
     const instance = new Driven();
     instance.work('a');
-    const crash = () => {
-      const sent = instance.start();
-      const { spawned: process } = instance.state;
-      return [...sent, ...instance.tells({ type: 'exited', process, code: 1, signal: null })];
-    };
+    const crash = () => [...instance.start(), ...instance.exit()];
     for (const _ of [1, 2, 3]) expect(crash()).toEqual(['send a', 'warn process.exited']);
     expect(crash()).toEqual(['send a as a dead letter', 'warn process.exited', 'fail E_AGENT_START']);
   });
@@ -106,9 +83,7 @@ describe('an instance that does not start', () => {
   });
 
   test('is tried once per request, and each caller gets the result of that try', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.failStart();
+    const instance = broken();
     expect(instance.work('b')).toEqual([]);
     expect(instance.work('c')).toEqual([]);
     expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
@@ -138,9 +113,7 @@ describe('an instance that does not start', () => {
   });
 
   test('is tried again when a person restarts it, or a reload changed its parts', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.failStart();
+    const instance = broken();
     expect(instance.do({ type: 'forgive' })).toEqual([{ type: 'slot.ask' }]);
     expect(instance.state.startError).toBeUndefined();
     expect(instance.start()).toEqual(['send a']);
@@ -156,47 +129,37 @@ describe('an instance that does not start', () => {
   });
 
   test('does not count as failed when it was asked to end during its try', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.failStart();
+    const instance = broken();
     instance.work('b');
     instance.do({ type: 'slot.granted' }, { type: 'drain', graceMs: 5, afterwards: 'serve' });
-    instance.do({ type: 'exited', process: instance.state.spawned, code: 0, signal: null });
+    instance.exit('ended');
     expect(instance.state.phase.name).toBe('inLine');
   });
 
   test('stops and is deleted like a sleeping instance', () => {
-    const broken = () => {
-      const instance = new Driven();
-      instance.work('a');
-      instance.failStart();
-      return instance;
-    };
     const stopped = broken();
     stopped.do({ type: 'drain', graceMs: 5, afterwards: 'stop' });
     expect(stopped.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{ event: { id: 'a' } }] });
     const deleted = broken();
     const error = { code: 'E_INSTANCE_DELETED', message: 'gone' } as const;
-    expect(deleted.tells({ type: 'discard', error })).toEqual(['fail E_INSTANCE_DELETED']);
+    expect(deleted.acts({ type: 'discard', error })).toEqual(['fail E_INSTANCE_DELETED']);
     expect(deleted.state).toEqual({ ...newInstance, spawned: 1 });
   });
 
   test('with an inbox that the orchestrator cannot read reports it once, until it can be read', () => {
     const instance = new Driven();
-    expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['error start.failed', 'fail E_STORE_CORRUPT']);
-    expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['fail E_STORE_CORRUPT']);
+    expect(instance.acts({ type: 'damaged', error: corrupt })).toEqual(['error start.failed', 'fail E_STORE_CORRUPT']);
+    expect(instance.acts({ type: 'damaged', error: corrupt })).toEqual(['fail E_STORE_CORRUPT']);
     expect(instance.state.phase.name).toBe('doesNotStart');
     instance.do({ type: 'forgive' });
     expect(instance.state.phase.name).toBe('absent');
     instance.work('a');
     expect(instance.start()).toEqual(['send a']);
-    expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['warn frame.ignored']);
+    expect(instance.acts({ type: 'damaged', error: corrupt })).toEqual(['warn frame.ignored']);
   });
 
   test('a turn ended by a damaged conversation: told at once, no second try, no crash of the event', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     expect(instance.loseTurn(corrupt)).toEqual(['fail E_STORE_CORRUPT']);
     expect(instance.state).toMatchObject({ phase: { name: 'doesNotStart' }, queue: [{ crashes: 0, isExcused: true }] });
     instance.work('b');
@@ -212,10 +175,7 @@ describe('a store that cannot write for a while', () => {
     for (let failure = 1; failure <= 9; failure++) {
       expect(instance.start()).toEqual(['send a']);
       expect(instance.loseTurn(full)).toEqual([]);
-      const { phase } = instance.state;
-      if (phase.name !== 'backoff') continue;
-      instance.now = phase.until;
-      instance.do({ type: 'timer', timer: 'backoff' });
+      instance.waitForBackoff();
     }
     // The backoff took 1 + 2 + 4 + 8 + 16 seconds.
     expect(instance.now).toBe(31_000);
@@ -231,10 +191,7 @@ describe('a store that cannot write for a while', () => {
     for (let failure = 1; failure <= 15; failure++) {
       instance.start();
       if (instance.loseTurn(full).length > 0) told.push(failure);
-      const { phase } = instance.state;
-      if (phase.name !== 'backoff') continue;
-      instance.now = phase.until;
-      instance.do({ type: 'timer', timer: 'backoff' });
+      instance.waitForBackoff();
     }
     expect(told).toEqual([11, 12, 13, 14, 15]);
     expect(instance.work('b')).toEqual(['fail E_DISK_FULL']);
@@ -249,9 +206,7 @@ describe('a store that cannot write for a while', () => {
   });
 
   test('a later crash counts again, and a turn ended by anything else is a crash', () => {
-    const instance = new Driven();
-    instance.work('a');
-    instance.start();
+    const instance = running();
     instance.loseTurn(full);
     instance.start();
     instance.loseTurn({ code: 'E_UNEXPECTED', message: 'a bug' });
@@ -285,9 +240,7 @@ describe('a turn that the store refuses because it has earlier input', () => {
     for (let refusal = 1; refusal <= 8; refusal++) {
       expect(instance.start()).toEqual(['send b']);
       instance.loseTurn(early);
-      if (instance.state.phase.name !== 'backoff') continue;
-      instance.now = instance.state.phase.until;
-      instance.do({ type: 'timer', timer: 'backoff' });
+      instance.waitForBackoff();
     }
     expect(queueOf(instance)).toEqual(['b 0']);
     expect(instance.now).toBeGreaterThan(0);
@@ -322,14 +275,3 @@ test.each<[ErrorCode, boolean, boolean]>([
 ])('%s: tried once %p, the fault of the store %p', (code, final, store) => {
   expect([isFinal({ code, message: '' }), isStoreFault({ code, message: '' })]).toEqual([final, store]);
 });
-
-function eventOf(id: string): AgentEvent {
-  return {
-    id,
-    type: 'agent.message',
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'test' },
-    traceId: 'trace',
-    createdAt: new Date(0),
-  };
-}

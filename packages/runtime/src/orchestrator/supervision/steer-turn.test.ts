@@ -2,106 +2,58 @@ import { describe, expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
 import { samples } from '../../../../../test/samples.ts';
-import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import { stepInstance } from './instance-machine.ts';
-import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import { DrivenInstance, eventOf, nameTurns } from '../../testing/driven-instance.ts';
 import { steer } from './steer-turn.ts';
-import { defaultSupervisionPolicy } from './supervision-policy.ts';
-
-const outcome: TurnOutcome = {
-  result: { turnId: 'turn', finishReason: 'text_response' },
-  stepCount: 1,
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-};
 
 /** An event whose id begins with `n` is for the running turn. */
-const event = (id: string): AgentEvent => ({
-  id,
-  type: 'agent.message',
-  input: id,
-  instanceKey: 'default',
-  ...(id.startsWith('n') && { delivery: 'now' as const }),
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-});
+const event = (id: string): AgentEvent =>
+  eventOf(id, { input: id, ...(id.startsWith('n') && { delivery: 'now' as const }) });
 
 /** One instance whose process runs turns. Events get the numbers 1, 2, 3, … */
-class Driven {
-  state: InstanceState = newInstance;
+class Driven extends DrivenInstance<string> {
   #seq = 0;
 
-  do(...inputs: InstanceInput[]): string[] {
-    return inputs.flatMap((input) => {
-      const { state, actions } = stepInstance(this.state, input, 0, defaultSupervisionPolicy);
-      this.state = state;
-      return actions.flatMap((action) => shorten(action));
-    });
+  constructor() {
+    super(nameTurns);
   }
 
-  work(...ids: string[]): string[] {
-    return ids.flatMap((id) => this.do({ type: 'work', seq: ++this.#seq, event: event(id) }));
+  add(...ids: string[]): string[] {
+    return ids.flatMap((id) => this.work(id, { seq: ++this.#seq, event: event(id) }));
   }
 
   cancel(eventId: string): string[] {
-    return this.do({ type: 'cancel', eventId, reason: 'enough' });
+    return this.acts({ type: 'cancel', eventId, reason: 'enough' });
   }
 
-  start(): string[] {
-    this.do({ type: 'slot.granted' });
-    return this.do({ type: 'ready', process: this.state.spawned, takesAhead: true });
-  }
-
-  done(eventId: string, took: readonly string[] = [], begins?: string): string[] {
-    const begun = begins === undefined ? {} : { begins };
-    return this.do({ type: 'turn.done', process: this.state.spawned, eventId, outcome, took, ...begun });
-  }
-
-  exit(): void {
-    this.do({ type: 'exited', process: this.state.spawned, code: null, signal: 'SIGKILL' });
+  crash(): void {
+    this.exit();
     this.do({ type: 'forgive' });
-  }
-}
-
-function shorten(action: InstanceAction): string[] {
-  switch (action.type) {
-    case 'turn.send':
-    case 'turn.ahead':
-    case 'turn.steer':
-    case 'turn.started':
-      return [`${action.type} ${action.event.id}`];
-    case 'turn.finished':
-      return [`${action.type} ${action.event.id}${action.isTaken === true ? ' taken' : ''}`];
-    case 'turn.cancel':
-      return [`${action.type} ${action.eventId}`];
-    default:
-      return [];
   }
 }
 
 /** An instance whose process runs `a`. */
 function running(...more: string[]): Driven {
   const instance = new Driven();
-  instance.work('a', ...more);
-  instance.start();
+  instance.add('a', ...more);
+  instance.start(true);
   return instance;
 }
 
 describe('an event for the running turn', () => {
   test('Y-08 goes to the running turn at once, and is never handed ahead', () => {
-    expect(running().work('n1', 'b')).toEqual(['turn.steer n1']);
-    expect(running('b').work('n1')).toEqual(['turn.steer n1']);
+    expect(running().add('n1', 'b')).toEqual(['turn.steer n1']);
+    expect(running('b').add('n1')).toEqual(['turn.steer n1']);
   });
 
   test('Y-08 that was queued before goes with the turn, in the order of the numbers', () => {
     const instance = new Driven();
-    instance.work('a', 'n1', 'b', 'n2');
-    expect(instance.start()).toEqual(['turn.send a', 'turn.steer n1', 'turn.steer n2']);
+    instance.add('a', 'n1', 'b', 'n2');
+    expect(instance.start(true)).toEqual(['turn.send a', 'turn.steer n1', 'turn.steer n2']);
   });
 
   test('Y-08 ends with the turn that took it, and the others stay queued', () => {
     const instance = running('b', 'n1', 'n2');
-    expect(instance.done('a', ['n2'])).toEqual([
+    expect(instance.done('a', { took: ['n2'] })).toEqual([
       'turn.finished a',
       'turn.finished n2 taken',
       'turn.send b',
@@ -117,38 +69,38 @@ describe('an event for the running turn', () => {
 
   test('Y-08 goes to the next turn, too, which the process has begun by itself', () => {
     const instance = running('b');
-    instance.work('n1');
-    expect(instance.done('a', [], 'b')).toEqual(['turn.finished a', 'turn.started b', 'turn.steer n1']);
+    instance.add('n1');
+    expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b', 'turn.steer n1']);
   });
 
   test('Y-08 goes to the next process after a crash, with the interrupted turn', () => {
     const instance = running('n1');
-    instance.exit();
-    expect(instance.start()).toEqual(['turn.send a', 'turn.steer n1']);
+    instance.crash();
+    expect(instance.start(true)).toEqual(['turn.send a', 'turn.steer n1']);
     expect(instance.state.queue.map(({ crashes }) => crashes)).toEqual([1, 0]);
   });
 
   test('Y-08 goes to a turn that its process may still finish, and not to one that was killed', () => {
     const draining = running();
     draining.do({ type: 'drain', graceMs: 5, afterwards: 'serve' });
-    expect(draining.work('n1')).toEqual(['turn.steer n1']);
+    expect(draining.add('n1')).toEqual(['turn.steer n1']);
     const killed = running();
     killed.do({ type: 'drain', graceMs: 0, afterwards: 'serve' });
-    expect(killed.work('n1')).toEqual([]);
+    expect(killed.add('n1')).toEqual([]);
   });
 
   test('Y-08 that is cancelled is not handed on; the process hears of it, because its turn may have taken it', () => {
     const instance = running('n1');
     expect(instance.cancel('n1')).toEqual(['turn.cancel n1']);
-    instance.exit();
-    expect(instance.start()).toEqual(['turn.cancel n1', 'turn.send a']);
+    instance.crash();
+    expect(instance.start(true)).toEqual(['turn.cancel n1', 'turn.send a']);
     expect(instance.done('a')).toEqual(['turn.finished a', 'turn.cancel n1', 'turn.send n1']);
   });
 
   test('Y-08 of an agent that waits for the answer has a turn of its own', () => {
     const instance = running();
     const asked = { ...event('n1'), replyTo: { target: 'b', correlationId: 'c' } };
-    expect(instance.do({ type: 'work', seq: 2, event: asked })).toEqual(['turn.ahead n1']);
+    expect(instance.acts({ type: 'work', seq: 2, event: asked })).toEqual(['turn.ahead n1']);
   });
 });
 
@@ -156,18 +108,18 @@ test('Y-08 a turn is handed the first 100 events that are for it, in order; the 
   const ids = Array.from({ length: 150 }, (_, index) => `n${index}`);
   const steers = (from: number, to: number) => ids.slice(from, to).map((id) => `turn.steer ${id}`);
   const queued = new Driven();
-  queued.work('a', ...ids);
-  expect(queued.start()).toEqual(['turn.send a', ...steers(0, 100)]);
+  queued.add('a', ...ids);
+  expect(queued.start(true)).toEqual(['turn.send a', ...steers(0, 100)]);
   const instance = running();
-  expect(instance.work(...ids)).toEqual(steers(0, 100));
-  const ended = instance.done('a', ids.slice(0, 100));
+  expect(instance.add(...ids)).toEqual(steers(0, 100));
+  const ended = instance.done('a', { took: ids.slice(0, 100) });
   expect(ended.slice(101)).toEqual(['turn.send n100', ...steers(101, 150)]);
 });
 
 test('Y-08 an event whose own turn was interrupted has a turn of its own', () => {
   const driven = new Driven();
-  driven.work('a');
-  driven.start();
+  driven.add('a');
+  driven.start(true);
   const queued = { seq: 2, event: event('now'), crashes: 0 };
   expect(steer(driven.state, queued)).toHaveLength(1);
   expect(steer(driven.state, { ...queued, crashes: 1 })).toEqual([]);
@@ -199,17 +151,17 @@ test('Y-08 every event ends once, whatever turns take, however often processes e
       };
       const finish = (took: number) => {
         const { phase, queue } = instance.state;
-        if (phase.name === 'inLine') hear(instance.start());
+        if (phase.name === 'inLine') hear(instance.start(true));
         if (instance.state.phase.name !== 'busy' || queue[0] === undefined) return;
         // Only an event that the process has can be taken.
-        hear(instance.done(queue[0].event.id, [...handed].slice(0, took)));
+        hear(instance.done(queue[0].event.id, { took: [...handed].slice(0, took) }));
       };
       for (const each of acts) {
-        if (each.type === 'work') hear(instance.work(`${each.isNow ? 'n' : 'e'}${++count}`));
+        if (each.type === 'work') hear(instance.add(`${each.isNow ? 'n' : 'e'}${++count}`));
         if (each.type === 'done') finish(each.took);
         if (each.type === 'exit' && instance.state.phase.name === 'busy') {
           handed = new Set();
-          instance.exit();
+          instance.crash();
         }
       }
       for (let rounds = 0; rounds < 200 && instance.state.queue.length > 0; rounds += 1) finish(0);
