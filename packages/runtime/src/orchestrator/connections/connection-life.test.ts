@@ -34,8 +34,6 @@ class World {
   beatAt = Infinity;
   readonly timers = new Map<InstanceTimer, number>();
   readonly spawns: { readonly at: number; readonly wasAlive: boolean }[] = [];
-  readonly pings: number[] = [];
-  readonly drains: number[] = [];
   readonly told: ToldStep[] = [];
 
   constructor(readonly policy = policyOfTests) {}
@@ -61,8 +59,6 @@ class World {
         this.heartbeat = firstHeartbeat;
         this.beatAt = this.now + this.policy.heartbeat.everyMs;
         return;
-      case 'process.drain':
-        return void this.drains.push(action.graceMs);
       case 'process.kill':
         this.isKilled = true;
         return;
@@ -80,7 +76,6 @@ class World {
     this.beatAt = next.type === 'dead' ? Infinity : this.now + this.policy.heartbeat.everyMs;
     if (next.type === 'dead') return this.take({ type: 'heartbeat.missed', process: this.alive ?? 0 });
     this.heartbeat = next.heartbeat;
-    this.pings.push(next.n);
   }
 
   /** Lets time pass, and fires timers on the way. */
@@ -157,31 +152,6 @@ describe('a connection', () => {
     });
   });
 
-  test('R-03 waits longer and longer after quick crashes, and not at all after a healthy time', () => {
-    const world = started();
-    for (let crash = 1; crash <= 9; crash++) {
-      world.say('ready');
-      world.say('exited');
-      const waitMs = backoffMs(crash, policyOfTests.restart);
-      if (waitMs > 0) {
-        expect(world.status.status).toBe('waiting');
-        world.pass(waitMs - 1);
-        expect(world.spawns).toHaveLength(crash);
-        world.pass(1);
-      }
-      expect(world.spawns).toHaveLength(crash + 1);
-    }
-    const { heartbeat, restart } = policyOfTests;
-    world.say('ready');
-    for (let passed = 0; passed < restart.healthyMs; passed += heartbeat.everyMs) {
-      world.pass(heartbeat.everyMs);
-      world.say('pong');
-    }
-    expect(world.status).toEqual({ status: 'listening', crashes: 0 });
-    world.say('exited');
-    expect([world.status.status, world.status.crashes]).toEqual(['starting', 1]);
-  });
-
   test('reports in whole milliseconds when the next process starts', () => {
     const world = started();
     world.now = 77.7;
@@ -189,26 +159,6 @@ describe('a connection', () => {
     world.say('exited');
     world.say('exited');
     expect(world.told.at(-1)?.message).toEndWith('; the next one starts in 100 ms.');
-  });
-
-  test('kills a failed process, then replaces it', () => {
-    for (const world of [started(), listening()]) {
-      world.say('failed');
-      expect([world.isKilled, world.spawns.length, world.timers.size]).toEqual([true, 1, 0]);
-      expect(world.status).toEqual({ status: 'waiting', crashes: 0, problem: 'E_CONNECTOR_LOAD: no' });
-      world.say('exited');
-      expect(world.spawns).toHaveLength(2);
-      // The status shows the error that the process reported, not how it exited.
-      expect(world.status).toMatchObject({ crashes: 1, problem: 'E_CONNECTOR_LOAD: no' });
-    }
-  });
-
-  test('tries again with the backoff when a spawn fails', () => {
-    const world = started();
-    const process = world.alive ?? 0;
-    world.say('failed');
-    world.take({ type: 'exited', process, code: null, signal: null });
-    expect([world.status.crashes, world.spawns.length]).toEqual([1, 2]);
   });
 
   test('gets another process even after an error that stops the retries of an agent', () => {
@@ -234,121 +184,29 @@ describe('a connection', () => {
     );
   });
 
-  test('is killed after three missed pings, during its start and while it listens', () => {
-    for (const world of [started(), listening()]) {
-      world.pass(199);
-      expect([world.pings, world.isKilled]).toEqual([[1, 2, 3], false]);
-      world.pass(1);
-      expect(world.isKilled).toBe(true);
-      expect(world.status.problem).toContain('it does not answer');
-      // The next process does not count as failed.
-      world.say('exited');
-      world.pass(199);
-      expect([world.spawns.length, world.isKilled]).toEqual([2, false]);
-    }
-  });
-
-  test('R-03 starts its backoff again after a failure that follows a healthy time', () => {
-    const world = started();
-    for (let crash = 1; crash <= 2; crash++) world.say('exited');
-    expect(world.status.crashes).toBe(2);
+  test('shows its problem until it was healthy for long enough', () => {
+    const world = listening();
+    world.pass(200);
+    const problem = 'E_CONNECTOR_ENDED: The connector ended: it does not answer.';
+    expect(world.status).toEqual({ status: 'waiting', crashes: 0, problem });
+    world.say('exited');
     world.say('ready');
+    expect(world.status).toEqual({ status: 'listening', crashes: 1, problem });
     for (let passed = 0; passed < policyOfTests.restart.healthyMs; passed += 50) {
       world.pass(50);
       world.say('pong');
     }
-    world.say('failed');
-    world.say('exited');
-    expect(world.status).toMatchObject({ status: 'starting', crashes: 1 });
+    expect(world.status).toEqual({ status: 'listening', crashes: 0 });
   });
 
-  test('is not ended by a timer that fires early', () => {
-    const starting = started();
-    starting.pass(10);
-    starting.take({ type: 'timer', timer: 'start' });
-    expect([starting.state.phase.name, starting.timers.get('start')]).toEqual(['starting', 2_000]);
-    const draining = listening();
-    draining.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
-    draining.timers.clear();
-    draining.take({ type: 'timer', timer: 'grace' });
-    expect([draining.state.phase.name, draining.timers.get('grace')]).toEqual(['draining', 500]);
-    for (const timer of ['backoff', 'idle', 'grace'] as const) starting.take({ type: 'timer', timer });
-    for (const timer of ['backoff', 'start', 'idle'] as const) draining.take({ type: 'timer', timer });
-    expect([starting.state.phase.name, draining.state.phase.name]).toEqual(['starting', 'draining']);
-  });
-
-  test('is not killed while it answers pings', () => {
-    const world = listening();
-    for (let passed = 0; passed < 5_000; passed += 50) {
-      world.pass(50);
-      world.say('pong');
-    }
-    expect(world.isKilled).toBe(false);
-  });
-});
-
-describe('R-07 a drained connection', () => {
-  test('asks its process to end, waits for it, and is stopped', () => {
-    for (const world of [started(), listening()]) {
-      world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
-      expect([world.drains, world.isKilled, world.status.status]).toEqual([[500], false, 'stopped']);
-      world.pass(499);
-      world.say('exited');
-      expect([world.state.phase.name, world.spawns.length, world.timers.size]).toEqual(['stopped', 1, 0]);
-      expect(world.state.restarts.crashes).toBe(0);
-    }
-  });
-
-  test('kills a process that is not gone in time, and a second drain may only shorten the time', () => {
-    const world = listening();
-    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
-    world.take({ type: 'drain', graceMs: 900, afterwards: 'stop' });
-    world.pass(200);
-    world.take({ type: 'drain', graceMs: 100, afterwards: 'stop' });
-    world.pass(99);
-    expect(world.isKilled).toBe(false);
-    world.pass(1);
-    expect([world.isKilled, world.state.phase.name]).toEqual([true, 'killed']);
-    world.say('exited');
-    expect(world.state.phase.name).toBe('stopped');
-  });
-
-  test('gets no more time by a second drain', () => {
-    const world = listening();
-    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
-    world.take({ type: 'drain', graceMs: 900, afterwards: 'stop' });
-    world.pass(500);
-    expect([world.drains, world.isKilled]).toEqual([[500], true]);
-  });
-
-  test('without a grace kills at once', () => {
-    const world = listening();
-    world.take({ type: 'drain', graceMs: 0, afterwards: 'stop' });
-    expect([world.drains, world.isKilled]).toEqual([[], true]);
-    world.say('exited');
-    expect(world.state.phase.name).toBe('stopped');
-  });
-
-  test('without a process is stopped at once, and stays stopped', () => {
+  test('R-07 is stopped as soon as it is drained, and leaves no timer of its backoff', () => {
     const waiting = listening();
     for (let crash = 0; crash < 3; crash++) waiting.say('exited');
-    expect(waiting.status.status).toBe('waiting');
-    for (const world of [new World(), waiting]) {
-      const spawns = world.spawns.length;
+    for (const world of [listening(), waiting]) {
       world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
-      expect([world.state.phase.name, world.timers.size]).toEqual(['stopped', 0]);
-      world.take({ type: 'keep' });
-      world.pass(100_000);
-      expect(world.spawns).toHaveLength(spawns);
+      expect(world.status.status).toBe('stopped');
     }
-  });
-
-  test('is stopped when a process that is being killed is gone', () => {
-    const world = listening();
-    world.say('failed');
-    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
-    world.say('exited');
-    expect([world.state.phase.name, world.spawns.length]).toEqual(['stopped', 1]);
+    expect([waiting.state.phase.name, waiting.timers.size]).toEqual(['stopped', 0]);
   });
 });
 
