@@ -1,5 +1,5 @@
 // Tests the walk of a changeset with a real disk, a real reloader and fake agents. The examination is fake.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   existsSync,
   mkdirSync,
@@ -27,18 +27,17 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangesetReview } from '../../ipc/changeset-answers.ts';
 import type { ChangesetRequest } from '../../ipc/from-agent.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { fakeEvent, openFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { UnwritableFile } from '../../workspace/changesets/move-files.ts';
 import { openChangesets } from '../../workspace/changesets/open-changesets.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from '../reload/reload-swarm.ts';
 import { answerRequest } from './answer-request.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups } = closeAfterEach();
 
 const at: AgentAddress = { agentName: 'a', instanceKey: 'default' };
 const other: AgentAddress = { agentName: 'a', instanceKey: 'other' };
@@ -300,7 +299,7 @@ describe('a changeset', () => {
 
   test('cannot be opened if the policy allows no file', async () => {
     const { ask, store } = await open({ changes: {} });
-    expect(await failure(ask({ kind: 'open' }))).toMatchObject({
+    expect(await rejectionOf(ask({ kind: 'open' }))).toMatchObject({
       code: 'E_CHANGESET_POLICY',
       suggestion: expect.stringContaining('`Swarm.spec.policy.changes.allow`'),
     });
@@ -342,7 +341,7 @@ describe('a changeset', () => {
     ];
     for (const request of requests) {
       for (const whose of [other, { ...at, agentName: 'b' }]) {
-        expect(await failure(opened.ask(request, whose))).toMatchObject({ code: 'E_CHANGESET_UNKNOWN' });
+        expect(await rejectionOf(opened.ask(request, whose))).toMatchObject({ code: 'E_CHANGESET_UNKNOWN' });
       }
     }
     expect(opened.untouched()).toEqual(old);
@@ -566,7 +565,7 @@ describe('L-05 a commit changes nothing and says why', () => {
       expect(outcome).toMatchObject({ status: 'error', error: { code: 'E_CHANGESET_BUSY' } });
       throw new Error('crash');
     });
-    expect(await failure(review)).toMatchObject({ message: 'crash' });
+    expect(await rejectionOf(review)).toMatchObject({ message: 'crash' });
   });
 
   test('when its diff is longer than a person can judge', async () => {
@@ -667,9 +666,3 @@ test('L-05 a disk that fails while a commit is given up is an error in the log',
     data: { code: 'E_DISK_FULL' },
   });
 });
-
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no failure',
-    (error: unknown) => error,
-  );

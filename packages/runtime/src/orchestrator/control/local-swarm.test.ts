@@ -1,20 +1,18 @@
-import { afterEach, describe, expect, spyOn, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import { textOf } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
-import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { localSwarm, type LocalSwarmDeps } from './local-swarm.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { until } from '../../../../../test/until.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups, openSwarm } = closeAfterEach();
 
 async function open(
   answer: FakeAnswer,
@@ -22,7 +20,7 @@ async function open(
   secrets: readonly string[] = [],
   stopped = new Promise<void>(() => undefined),
 ) {
-  const opened = await openFakeSwarm(answer, { policy, secrets });
+  const opened = await openSwarm(answer, { policy, secrets });
   const graces: number[] = [];
   const deps: LocalSwarmDeps = {
     swarm: opened.swarm,
@@ -37,18 +35,10 @@ async function open(
     stop: async (graceMs) => void graces.push(graceMs),
   };
   const control = localSwarm(deps);
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
   return { ...opened, deps, control, graces };
 }
 
-const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => 'no failure',
-    (error: unknown) => error,
-  );
-describe('a delivery', () => {
+const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;describe('a delivery', () => {
   test('goes to the entry agent and the instance "default" unless it names others, and gets ids', async () => {
     const { control, agents } = await open(echo);
     const accepted = await control.deliver({ input: 'hello' });
@@ -79,7 +69,7 @@ describe('a delivery', () => {
     [{ auth: [] as never }, 'auth: the value is an array'],
   ])('is rejected when it is invalid: %#', async (delivery, problem) => {
     const { control } = await open(echo);
-    expect(await failure(control.deliver(delivery))).toMatchObject({
+    expect(await rejectionOf(control.deliver(delivery))).toMatchObject({
       code: 'E_EVENT_INVALID',
       message: expect.stringContaining(problem),
     });
@@ -87,7 +77,7 @@ describe('a delivery', () => {
 
   test('is rejected for an unknown agent', async () => {
     const { control } = await open(echo);
-    expect(await failure(control.deliver({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+    expect(await rejectionOf(control.deliver({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 });
 
@@ -132,13 +122,13 @@ describe('an ask', () => {
     one.abort();
     expect((await first).result.error?.message).toBe('cancelled by a client');
     expect((await second).result.error?.message).toBe('cancelled by a client');
-    expect(await failure(control.ask({}, { signal: AbortSignal.abort() }))).toMatchObject({ code: 'E_CANCELLED' });
+    expect(await rejectionOf(control.ask({}, { signal: AbortSignal.abort() }))).toMatchObject({ code: 'E_CANCELLED' });
   });
 
   test('fails when the agent does not start, and its event stays', async () => {
     const { control, journal, agents } = await open(echo);
     agents.onStart = (child) => child.exit({ code: 3 });
-    expect(await failure(control.ask({ input: 'x' }))).toMatchObject({
+    expect(await rejectionOf(control.ask({ input: 'x' }))).toMatchObject({
       code: 'E_AGENT_START',
       message: "The agent's process could not start: it ended with code 3.",
     });
@@ -363,7 +353,7 @@ describe('a restart', () => {
     expect(textOf((await next).result.responseMessage)).toBe('a/default: next');
     expect(await restarted).toBe(1);
     expect(agents.started.map(({ at }) => at.agentName)).toEqual(['b', 'a', 'a']);
-    expect(await failure(control.restart({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+    expect(await rejectionOf(control.restart({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 
   test('R-07 --fresh resets the conversations, also of sleeping instances', async () => {
@@ -434,7 +424,7 @@ describe('a deletion', () => {
     });
     const asked = control.ask({ input: 'slow' });
     await until(() => agents.started.length === 1);
-    expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({
       code: 'E_INSTANCE_PENDING',
       message: expect.stringContaining('1 accepted input that is not handled yet'),
     });
@@ -443,7 +433,7 @@ describe('a deletion', () => {
     expect(agents.started).toHaveLength(1);
     // Now an input exists only on disk.
     await journal.accept(at, fakeEvent('left behind'));
-    expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
     expect(await journal.has(at)).toBe(true);
   });
 
@@ -455,7 +445,7 @@ describe('a deletion', () => {
       return echo(turn);
     });
     const slow = control.ask({ input: 'slow' });
-    const next = failure(control.ask({ input: 'next', id: 'known' }));
+    const next = rejectionOf(control.ask({ input: 'next', id: 'known' }));
     const byAgent = control.ask({ agent: 'b' });
     await until(() => swarm.instances.find(at)?.state.queue.length === 3);
     const deleted = control.deleteInstance({ ...toInstanceAddress(at), force: true });
@@ -497,7 +487,7 @@ describe('a deletion', () => {
       },
       { maxProcesses: 1 },
     );
-    void failure(control.ask({ agent: 'b' }));
+    void rejectionOf(control.ask({ agent: 'b' }));
     await until(() => agents.started.length === 1);
     await control.deliver({ input: 'waits' });
     expect(swarm.instances.waiting).toBe(1);
@@ -507,14 +497,14 @@ describe('a deletion', () => {
 
   test('is rejected for an unknown instance, and works for an agent that the swarm no longer has', async () => {
     const { control, journal } = await open(echo);
-    expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
     const old = { agentName: 'z', instanceKey: 'default' };
     await journal.recover(old);
     await journal.close(old);
     expect(await control.deleteInstance(toInstanceAddress(old))).toEqual({ inputs: 0 });
     expect(await journal.has(old)).toBe(false);
     await control.stop();
-    expect(await failure(control.deleteInstance(toInstanceAddress(old)))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(old)))).toMatchObject({ code: 'E_SWARM_STOPPED' });
   });
 });
 
@@ -534,7 +524,7 @@ describe('a fork', () => {
     expect(await journal.has({ ...at, instanceKey: 'copy' })).toBe(true);
     const answer = await control.ask({ agent: 'a', instanceKey: 'copy', input: 'hi' });
     expect(textOf(answer.result.responseMessage)).toBe('a/copy: hi');
-    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
+    expect(await rejectionOf(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
       code: 'E_INSTANCE_EXISTS',
     });
     await control.ask({ agent: 'a', instanceKey: 'copy', input: 'again' });
@@ -543,15 +533,15 @@ describe('a fork', () => {
 
   test('is rejected for an unknown instance, an invalid key and a stopped swarm', async () => {
     const { control } = await open(echo);
-    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
+    expect(await rejectionOf(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
       code: 'E_INSTANCE_UNKNOWN',
     });
-    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'x'.repeat(2000) }))).toMatchObject({
+    expect(await rejectionOf(control.forkInstance({ ...toInstanceAddress(at), as: 'x'.repeat(2000) }))).toMatchObject({
       code: 'E_INSTANCE_KEY',
     });
     expect(await control.instances()).toEqual([]);
     await control.stop();
-    expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
+    expect(await rejectionOf(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
       code: 'E_SWARM_STOPPED',
     });
   });
@@ -562,8 +552,8 @@ test('a stopping swarm rejects input with the reason', async () => {
   await control.stop({ graceMs: 7 });
   await control.stop();
   expect(graces).toEqual([7, 1_000]);
-  expect(await failure(control.deliver({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
-  expect(await failure(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+  expect(await rejectionOf(control.deliver({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+  expect(await rejectionOf(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
 });
 
 describe('R-07 a stopping swarm rejects input when no process begins a turn by itself any more', () => {
@@ -585,7 +575,7 @@ describe('R-07 a stopping swarm rejects input when no process begins a turn by i
     await control.stop();
     const drained = swarm.drain(5_000, new AbortController().signal);
     let refused = false;
-    const refusal = failure(control.deliver({ id: 'four' })).finally(() => (refused = true));
+    const refusal = rejectionOf(control.deliver({ id: 'four' })).finally(() => (refused = true));
     const hear = await heard.promise;
     await Bun.sleep(20);
     expect(refused).toBe(false);

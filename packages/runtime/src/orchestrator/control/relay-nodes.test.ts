@@ -1,12 +1,12 @@
 // Relays between real local swarms with fake agents, over real TLS and a shared store in memory.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { textOf } from '@goondan/types';
 import type { Swarm, SwarmNotice } from '../../control/swarm.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
 import type { ClusterNode } from '../../store/cluster-store.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
-import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
 import { clusterSwarm } from './cluster-swarm.ts';
 import { localSwarm } from './local-swarm.ts';
@@ -14,10 +14,7 @@ import { type ControlPort, openControlPort } from './open-control-port.ts';
 import { nodeConnector } from './other-nodes.ts';
 import { until } from '../../../../../test/until.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups, openSwarm } = closeAfterEach();
 
 interface Node {
   readonly swarm: Swarm;
@@ -32,9 +29,7 @@ function openNodes() {
     return port === undefined ? node : { ...node, control: port };
   };
   const open = async (node: string, answer: FakeAnswer): Promise<Node> => {
-    const opened = await openFakeSwarm(answer, { cluster: { of: cluster, node } });
-    cleanups.push(() => removeFakeSwarm(opened));
-    cleanups.push(() => opened.close());
+    const opened = await openSwarm(answer, { cluster: { of: cluster, node } });
     const local = localSwarm({
       swarm: opened.swarm,
       store: opened.store,

@@ -1,22 +1,18 @@
 // Tests the status and the log of an instance, with fake agents instead of processes.
-import { afterEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { GoondanError, textOf } from '@goondan/types';
-import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { until } from '../../../../../test/until.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { openSwarm } = closeAfterEach();
 
 const at = { agentName: 'a', instanceKey: 'default' };
 
 async function openBroken() {
-  const opened = await openFakeSwarm(async () => 'hello');
+  const opened = await openSwarm(async () => 'hello');
   const { agents, swarm, lines } = opened;
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
   const line = {
     time: '2026-01-01T00:00:00.000Z',
     level: 'error',
@@ -73,9 +69,7 @@ test('an instance that has answered meanwhile logs again why it does not start',
 });
 
 test('the statuses of its servers are known as long as an instance has its process', async () => {
-  const opened = await openFakeSwarm(async () => 'hello');
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
+  const opened = await openSwarm(async () => 'hello');
   const { agents, swarm, send } = opened;
   await send('a', 'one');
   const status = { ...at, extension: 'files', state: 'connected', timestamp: 'now', since: 'then' } as const;
@@ -91,15 +85,13 @@ test('the statuses of its servers are known as long as an instance has its proce
 test('an event that cannot be handed ahead ends neither the process nor the turn that runs, and is sent in its turn', async () => {
   const sent: string[] = [];
   const answer = Promise.withResolvers<string>();
-  const opened = await openFakeSwarm(() => answer.promise, {
+  const opened = await openSwarm(() => answer.promise, {
     beforeSend(message) {
       const { type } = message as ToAgent;
       if (type === 'turn.ahead') throw new Error('no room');
       sent.push(type);
     },
   });
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
   const { agents, swarm, lines } = opened;
   await swarm.accept(at, fakeEvent('one'), false);
   await until(() => swarm.instances.find(at)?.running !== undefined);
@@ -117,15 +109,13 @@ test.each([
   ['each time: the event becomes a dead letter', Number.POSITIVE_INFINITY, 'E_DEAD_LETTER'],
 ])('a process that sends a frame nobody can read %s', async (_, times, code) => {
   let turns = 0;
-  const opened = await openFakeSwarm(async ({ child, deadLetter }) => {
+  const opened = await openSwarm(async ({ child, deadLetter }) => {
     if (deadLetter) throw new GoondanError('E_DEAD_LETTER', 'set aside');
     turns += 1;
     if (turns > times) return 'hello';
     child.channel['wire'].write(Buffer.from('nonsense\n'));
     return undefined;
   });
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
   const { result } = await opened.send('a', 'one');
   const { supervision } = opened.currentPlan.value.settings;
   expect(turns).toBe(code === undefined ? 2 : supervision.crashesBeforeDeadLetter);
@@ -144,9 +134,7 @@ test('a turn that has crashed is tried again without the event that was handed a
   const sent: string[] = [];
   const beforeSend = (message: unknown) => void sent.push((message as ToAgent).type);
   let turns = 0;
-  const opened = await openFakeSwarm(async () => ((turns += 1) === 1 ? undefined : 'hello'), { beforeSend });
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
+  const opened = await openSwarm(async () => ((turns += 1) === 1 ? undefined : 'hello'), { beforeSend });
   const { agents, swarm } = opened;
   await swarm.accept(at, fakeEvent('one'), false);
   await until(() => turns === 1);
@@ -159,7 +147,7 @@ test('a turn that has crashed is tried again without the event that was handed a
 
 test('events that wait are handed ahead one at a time, and each is sent once', async () => {
   const sent: string[] = [];
-  const opened = await openFakeSwarm(
+  const opened = await openSwarm(
     async ({ event: { input } }) => {
       // The turn ends when its process has the next event.
       for (let tick = 0; tick < 10; tick++) await new Promise((resolve) => setImmediate(resolve));
@@ -167,8 +155,6 @@ test('events that wait are handed ahead one at a time, and each is sent once', a
     },
     { beforeSend: (message) => void sent.push((message as ToAgent).type) },
   );
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
   const { agents, swarm, send } = opened;
   agents.beginsAhead = true;
   await send('a', 'one');

@@ -1,8 +1,9 @@
 // Tests the line of instances that wait for a process, with fake agents instead of processes.
-import { afterEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { FromAgent } from '../../ipc/from-agent.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { noParts } from '../../testing/fake-agents.ts';
-import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { CurrentPlan } from '../plan/current-plan.ts';
 import type { ProcessListener } from '../supervision/supervise-process.ts';
@@ -10,15 +11,10 @@ import { Instances } from './instances.ts';
 import { tellListeners } from './swarm-listener.ts';
 import { until } from '../../../../../test/until.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { openSwarm } = closeAfterEach();
 
 test('instances that need a process at the same time get their processes one in each tick', async () => {
-  const opened = await openFakeSwarm(async () => 'hello');
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
+  const opened = await openSwarm(async () => 'hello');
   const { agents, swarm } = opened;
   const names = ['a', 'b', 'c', 'd', 'e'];
   for (const agentName of names) {

@@ -1,25 +1,22 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { GoondanError, type JsonObject } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { systemClock } from '../../ports/clock.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { type FakeAnswer, noParts } from '../../testing/fake-agents.ts';
-import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { fakeEvent, type FakeSwarm } from '../../testing/fake-swarm.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { Connections } from '../connections/connections.ts';
 import { applyPlan } from './apply-plan.ts';
 import { swarmReloader } from './reload-swarm.ts';
 import type { Trials } from './try-changes.ts';
 import { until } from '../../../../../test/until.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { openSwarm } = closeAfterEach();
 
 async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '') {
-  const opened = await openFakeSwarm(answer);
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
+  const opened = await openSwarm(answer);
   const replaced: string[][] = [];
   // This fakes only the method of the connections that is used here. connections.test.ts tests the rest.
   const connections = {
@@ -190,7 +187,7 @@ describe('a new plan', () => {
       { agent: 'a', parts: [], removed: true, finishing: ['default'] },
     ]);
     expect(opened.swarm.agents).toEqual(['b', 'c', 'd', 'e']);
-    expect(await failure(opened.send('a', 'new'))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+    expect(await rejectionOf(opened.send('a', 'new'))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
     gate.resolve();
     expect(textOf(await slow)).toBe('slow');
     await until(() => opened.swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.hasProcess === false);
@@ -305,7 +302,7 @@ describe('a reload', () => {
   ] as const)('L-05 that reads %s says what holds for a running swarm', async (code, suggestion) => {
     const opened = await open();
     const reloader = swarmReloader(opened.parts, () => Promise.reject(new GoondanError(code, 'Missing.')));
-    expect(await failure(reloader.reload())).toMatchObject({
+    expect(await rejectionOf(reloader.reload())).toMatchObject({
       code,
       message: 'Missing.',
       suggestion: expect.stringMatching(suggestion),
@@ -316,7 +313,7 @@ describe('a reload', () => {
     const opened = await open();
     const before = opened.currentPlan.value;
     const reloader = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
-    expect(await failure(reloader.reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
+    expect(await rejectionOf(reloader.reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
     expect(opened.currentPlan.value).toBe(before);
     expect(opened.lines.at(-1)).toMatchObject({ level: 'error', event: 'swarm.reload_refused' });
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
@@ -337,7 +334,7 @@ describe('a reload', () => {
       connection: async () => undefined,
     };
     const reloader = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
-    expect(await failure(reloader.reload())).toMatchObject({
+    expect(await rejectionOf(reloader.reload())).toMatchObject({
       code: 'E_RELOAD_FAILED',
       message: 'Agent/b does not start with the changed bundle. E_EXT_INIT: Extension/x throws.',
     });
@@ -355,10 +352,10 @@ describe('a reload', () => {
     });
     const plans = [{ ...opened.plan, agents: [] }, { ...opened.plan, name: 'other' }, changing(opened, 'a')];
     for (const plan of plans) {
-      await failure(swarmReloader({ ...opened.parts, trials }, async () => plan).reload());
+      await rejectionOf(swarmReloader({ ...opened.parts, trials }, async () => plan).reload());
     }
-    await failure(swarmReloader(opened.parts, () => Promise.reject(new Error('unreadable'))).reload());
-    await failure(swarmReloader(opened.parts, undefined).reload());
+    await rejectionOf(swarmReloader(opened.parts, () => Promise.reject(new Error('unreadable'))).reload());
+    await rejectionOf(swarmReloader(opened.parts, undefined).reload());
     const told = notices.map((notice) => (notice.type === 'log' ? notice.line : undefined));
     expect(told).toEqual(opened.lines.filter(({ level }) => level === 'error'));
     expect(told.map((line) => line?.event)).toEqual(Array.from({ length: 5 }, () => 'swarm.reload_refused'));
@@ -382,7 +379,7 @@ describe('a reload', () => {
     const trials: Trials = { ...opened.parts.trials, agent };
     const reloader = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
     end = () => void reloader.close();
-    expect(await failure(reloader.reload())).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(await rejectionOf(reloader.reload())).toMatchObject({ code: 'E_SWARM_STOPPED' });
     expect(opened.currentPlan.value).toBe(before);
   });
 
@@ -390,7 +387,7 @@ describe('a reload', () => {
     const opened = await open();
     const reading = Promise.withResolvers<SwarmPlan>();
     const whileReading = swarmReloader(opened.parts, () => reading.promise);
-    const read = failure(whileReading.reload());
+    const read = rejectionOf(whileReading.reload());
     await whileReading.close();
     expect(await read).toMatchObject({ code: 'E_SWARM_STOPPED' });
 
@@ -404,7 +401,7 @@ describe('a reload', () => {
         }),
     };
     const whileTrying = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'a'));
-    const tried = failure(whileTrying.reload());
+    const tried = rejectionOf(whileTrying.reload());
     await begun.promise;
     await whileTrying.close();
     expect(await tried).toMatchObject({ code: 'E_SWARM_STOPPED' });
@@ -414,8 +411,8 @@ describe('a reload', () => {
   test('with another swarm name, or without a way to read the plan again, is rejected', async () => {
     const opened = await open();
     const renamed = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
-    expect(await failure(renamed.reload())).toMatchObject({ code: 'E_RELOAD_SWARM' });
-    expect(await failure(swarmReloader(opened.parts, undefined).reload())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
+    expect(await rejectionOf(renamed.reload())).toMatchObject({ code: 'E_RELOAD_SWARM' });
+    expect(await rejectionOf(swarmReloader(opened.parts, undefined).reload())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
   });
 
   test('waits for the one before it, whatever its result', async () => {
@@ -439,11 +436,4 @@ describe('a reload', () => {
 function textOf({ result }: Awaited<ReturnType<FakeSwarm['send']>>): unknown {
   const content = result.responseMessage?.data.content;
   return typeof content === 'string' ? content : JSON.stringify(content);
-}
-
-function failure(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => 'no failure',
-    (error: unknown) => error,
-  );
 }

@@ -1,13 +1,15 @@
 // Tests the change of running processes, with agents without processes.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { type FakeAnswer, noParts } from '../../testing/fake-agents.ts';
-import { fakeEvent, openFakeSwarm, removeFakeSwarm, type FakeSwarmOptions } from '../../testing/fake-swarm.ts';
+import { fakeEvent, openFakeSwarm, type FakeSwarmOptions } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { MOST_CHANGES } from '../changes/change-round.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from './reload-swarm.ts';
@@ -17,15 +19,10 @@ import { until } from '../../../../../test/until.ts';
 type Prepare = Extract<ToAgent, { type: 'change.prepare' }>;
 type Child = Awaited<ReturnType<typeof openFakeSwarm>>['agents']['children'][number];
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups, openSwarm } = closeAfterEach();
 
 async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '', options: FakeSwarmOptions = {}) {
-  const opened = await openFakeSwarm(answer, options);
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
+  const opened = await openSwarm(answer, options);
   const { agents, swarm, currentPlan } = opened;
   // This fakes only the method of the connections that is used here.
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
@@ -82,12 +79,6 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '',
   };
 }
 
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no failure',
-    (error: unknown) => error,
-  );
-
 describe('a change in place', () => {
   test('L-01 reaches every process of the agent, replaces none, and sleeping conversations start with it', async () => {
     const opened = await open();
@@ -135,7 +126,7 @@ describe('a change in place', () => {
   test('L-05 the list of changes and refusals is bounded, newest first', async () => {
     const opened = await open();
     for (let number = 1; number <= 12; number += 1) {
-      await failure(opened.reload({ ...opened.currentPlan.value.plan, name: `other ${number}` }));
+      await rejectionOf(opened.reload({ ...opened.currentPlan.value.plan, name: `other ${number}` }));
     }
     expect(opened.reloader.reports).toHaveLength(10);
     expect(opened.reloader.reports[0]?.message).toContain('other 12');
@@ -174,7 +165,7 @@ describe('a change in place', () => {
     const agents = [{ agent: 'a', parts: [{ identity: 'Prompt', fate: 'added' }], finishing: [] }];
     expect(line?.data).toMatchObject({ changed: ['Agent/a'], agents });
     await opened.reload(opened.withPrompt('new', 'a'));
-    expect(await failure(opened.reload({ ...opened.withPrompt('new', 'a'), agents: [] }))).toMatchObject({
+    expect(await rejectionOf(opened.reload({ ...opened.withPrompt('new', 'a'), agents: [] }))).toMatchObject({
       code: 'E_SWARM_PLAN',
     });
     // A reload without a change is not listed.
@@ -189,7 +180,7 @@ describe('a change in place', () => {
     for (const instanceKey of ['one', 'two', 'three']) await opened.send('a', 'hello', { instanceKey });
     opened.hold();
     const before = opened.currentPlan.value;
-    const reload = failure(opened.reload(opened.withPrompt('new', 'a')));
+    const reload = rejectionOf(opened.reload(opened.withPrompt('new', 'a')));
     await until(() => opened.asked.length === 3);
     const [one, two] = ['one', 'two'].map((key) => opened.asked.find(({ at }) => at.instanceKey === key));
     if (one === undefined || two === undefined) throw new Error('no process was asked');
@@ -217,11 +208,11 @@ describe('a change in place', () => {
     const opened = await open(undefined, { policy: { startTimeoutMs: 60 } });
     await opened.send('a', 'hello');
     opened.hold();
-    expect(await failure(opened.reload(opened.withPrompt('new', 'a')))).toMatchObject({
+    expect(await rejectionOf(opened.reload(opened.withPrompt('new', 'a')))).toMatchObject({
       code: 'E_RELOAD_FAILED',
       message: expect.stringContaining('was not ready for the change within 60 ms'),
     });
-    const second = failure(opened.reload(opened.withPrompt('newer', 'a')));
+    const second = rejectionOf(opened.reload(opened.withPrompt('newer', 'a')));
     await until(() => opened.asked.length === 2);
     const [late] = opened.asked;
     if (late !== undefined) await opened.ready(late);
@@ -241,7 +232,7 @@ describe('a change in place', () => {
     };
     const opened = await open(undefined, { keepers });
     for (const instanceKey of ['one', 'two', 'three']) await opened.send('a', 'hello', { instanceKey });
-    expect(await failure(opened.reload(opened.withPrompt('new', 'a')))).toMatchObject({
+    expect(await rejectionOf(opened.reload(opened.withPrompt('new', 'a')))).toMatchObject({
       code: 'E_RELOAD_FAILED',
       message: expect.stringContaining('in conversation "two". E_PROCESS_START: no room for a socket'),
     });
@@ -255,7 +246,7 @@ describe('a change in place', () => {
     const opened = await open();
     for (const instanceKey of ['one', 'two']) await opened.send('a', 'hello', { instanceKey });
     opened.hold();
-    const reload = failure(opened.reload(opened.withPrompt('new', 'a')));
+    const reload = rejectionOf(opened.reload(opened.withPrompt('new', 'a')));
     await until(() => opened.asked.length === 2);
     const { child } = opened.asked.find(({ at }) => at.instanceKey === 'one') ?? {};
     const place = { file: 'guard.ts', line: 3, column: 1 };
@@ -294,7 +285,7 @@ describe('a change in place', () => {
     const opened = await open();
     await opened.send('a', 'hello');
     opened.hold();
-    const reload = failure(opened.reload(opened.withPrompt('new', 'a')));
+    const reload = rejectionOf(opened.reload(opened.withPrompt('new', 'a')));
     await until(() => opened.asked.length === 1);
     const waits = opened.send('a', 'hello', { instanceKey: 'other' });
     await opened.send('b', 'hello');
@@ -348,7 +339,7 @@ describe('a change in place', () => {
     await opened.send('a', 'hello');
     opened.hold();
     const before = opened.currentPlan.value;
-    const reload = failure(opened.reload(opened.withPrompt('new', 'a')));
+    const reload = rejectionOf(opened.reload(opened.withPrompt('new', 'a')));
     await until(() => opened.asked.length === 1);
     await opened.reloader.close();
     expect(await reload).toMatchObject({ code: 'E_SWARM_STOPPED' });
@@ -387,7 +378,7 @@ describe('a change in place', () => {
       );
     };
     for (let change = 1; change <= MOST_CHANGES; change += 1) {
-      await failure(opened.reload(opened.withPrompt(`prompt ${change}`, 'a')));
+      await opened.reload(opened.withPrompt(`prompt ${change}`, 'a')).catch(() => undefined);
     }
     expect(opened.promptsOf('a')).toEqual([undefined, undefined]);
     // A process that takes the place of a crashed one has had no changes.
@@ -416,7 +407,7 @@ describe('a change in place', () => {
     /** Reloads, and lets the process answer. A swap is answered only by `swapped`. */
     const answer = async (type: 'change.ready' | 'change.failed') => {
       const count = opened.asked.length;
-      const reload = failure(opened.reload(opened.withPrompt(`prompt ${count}`, 'a')));
+      const reload = opened.reload(opened.withPrompt(`prompt ${count}`, 'a')).catch(() => undefined);
       await until(() => opened.asked.length > count);
       const asked = opened.asked[count];
       const error = { code: 'E_EXT_INIT', message: 'no' } as const;
@@ -451,7 +442,7 @@ describe('a change in place', () => {
     opened.agents.isSlow = true;
     const prepare = async (prompt: string) => {
       const count = opened.asked.length;
-      const reload = failure(opened.reload(opened.withPrompt(prompt, 'a')));
+      const reload = opened.reload(opened.withPrompt(prompt, 'a'));
       await until(() => opened.asked.length > count);
       const { child, message } = opened.asked[count] ?? {};
       const say = (type: 'change.ready' | 'change.swapped') =>
@@ -494,7 +485,7 @@ describe('a change in place', () => {
     const { plan } = opened.currentPlan.value;
     const secrets = ['new-secret-value'];
     const agents = plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, secrets } : agent));
-    const reload = failure(opened.reload({ ...plan, agents }));
+    const reload = rejectionOf(opened.reload({ ...plan, agents }));
     await until(() => opened.asked.length === 1);
     const [asked] = opened.asked;
     const text = 'old-secret-value and new-secret-value';

@@ -1,22 +1,18 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { systemClock } from '../../ports/clock.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { noParts } from '../../testing/fake-agents.ts';
-import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader, type SwarmChange } from './reload-swarm.ts';
 import type { Trials } from './try-changes.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { openSwarm } = closeAfterEach();
 
 /** Opens a swarm whose agent `a` has a process. `said` lists the moves of a change in their order. */
 async function open() {
-  const opened = await openFakeSwarm(async () => 'done');
-  cleanups.push(() => removeFakeSwarm(opened));
-  cleanups.push(() => opened.close());
+  const opened = await openSwarm(async () => 'done');
   const { currentPlan, swarm, agents } = opened;
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
   const said: string[] = [];
@@ -65,12 +61,6 @@ async function open() {
   };
 }
 
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no failure',
-    (error: unknown) => error,
-  );
-
 describe('a change with files', () => {
   test('L-05 is tried with the paths of the copy, then the files are put, then running processes take it', async () => {
     const { reloader, said, withPrompt, withFiles, inForce, lines } = await open();
@@ -86,7 +76,7 @@ describe('a change with files', () => {
   test('L-05 is put back when a process cannot take it', async () => {
     const { reloader, said, withPrompt, withFiles, inForce } = await open();
     const change = { wanted: withPrompt('bad'), withFiles };
-    expect(await failure(reloader.onRoad((road) => road.make(change)))).toMatchObject({ code: 'E_RELOAD_FAILED' });
+    expect(await rejectionOf(reloader.onRoad((road) => road.make(change)))).toMatchObject({ code: 'E_RELOAD_FAILED' });
     expect(said).toEqual(['try a bad', 'put', 'prepare bad', 'put back']);
     expect(inForce()).toBeUndefined();
   });
@@ -94,7 +84,7 @@ describe('a change with files', () => {
   test('is not applied when the files cannot be put', async () => {
     const { reloader, said, withPrompt, inForce } = await open();
     const change = { wanted: withPrompt('new'), withFiles: () => Promise.reject(new Error('full')) };
-    expect(await failure(reloader.onRoad((road) => road.make(change)))).toMatchObject({ message: 'full' });
+    expect(await rejectionOf(reloader.onRoad((road) => road.make(change)))).toMatchObject({ message: 'full' });
     expect([said, inForce()]).toEqual([['try a new'], undefined]);
   });
 
@@ -113,10 +103,10 @@ describe('a change with files', () => {
             return withFiles(apply);
           },
         };
-        const made = await failure(reloader.onRoad((road) => road.make(change), withdrawn.signal));
-        expect([when, made === 'no failure', inForce()]).toEqual([
+        const made = await reloader.onRoad((road) => road.make(change), withdrawn.signal).catch(() => 'given up');
+        expect([when, made === 'given up', inForce()]).toEqual([
           when,
-          when === 'put',
+          when === 'try',
           when === 'put' ? 'new' : undefined,
         ]);
         expect(said.includes('put')).toBe(when === 'put');
@@ -137,6 +127,6 @@ describe('a change with files', () => {
     gate.resolve();
     await Promise.all([first, second]);
     expect(said).toEqual(['try a first', 'put', 'prepare first', 'done', 'try a read', 'prepare read']);
-    expect(await failure(third)).toMatchObject({ message: 'withdrawn' });
+    expect(await rejectionOf(third)).toMatchObject({ message: 'withdrawn' });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +9,9 @@ import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-
 import type { Instance } from '../instances/instance.ts';
 import type { Report } from '../instances/swarm-listener.ts';
 import { copyStates } from './copy-states.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups } = closeAfterEach();
 
 function agentWith(...names: string[]) {
   const extensions = names.map((name) => ({

@@ -1,19 +1,17 @@
-import { afterEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { fakeAgents } from '../../testing/fake-agents.ts';
 import { agentChildren } from '../child/agent-children.ts';
 import { CurrentPlan } from '../plan/current-plan.ts';
 import { processTrials } from './process-trials.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups } = closeAfterEach();
 
 test('a trial masks the secrets of the plan in force: the process is told them, and its output is masked', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-trials-'));

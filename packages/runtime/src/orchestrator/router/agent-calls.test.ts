@@ -1,17 +1,15 @@
 // Tests the time limits of requests between agents, in a swarm with fake agents, a real disk and a manual clock.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import type { TurnEnd } from '../../control/swarm.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
 import type { FakeAnswer, FakeTurn } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { until } from '../../../../../test/until.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+const { cleanups } = closeAfterEach();
 
 interface Times {
   readonly policy?: SwarmPolicy;
