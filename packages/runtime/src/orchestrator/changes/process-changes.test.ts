@@ -102,6 +102,20 @@ describe('the changes of processes', () => {
     expect(settled).toEqual(['one']);
   });
 
+  test('L-02 a process that swaps while it prepares the next change settles after the swap of that change', async () => {
+    const { prepare, ready, swapped, settled } = open('one');
+    const first = prepare();
+    ready('one', 1);
+    (await first).swap();
+    const second = prepare();
+    swapped('one', 1);
+    ready('one', 2);
+    (await second).swap();
+    expect(settled).toEqual([]);
+    swapped('one', 2);
+    expect(settled).toEqual(['one']);
+  });
+
   test('L-02 a process that takes the place of one that had still to swap settles when it drops a change', async () => {
     const { prepare, ready, gone, settled, members } = open('one');
     const first = prepare();

@@ -1,11 +1,10 @@
 // Tests requests for approval on several nodes over one store in memory. The test decides which node owns an instance.
-import { GoondanError } from '@goondan/types';
-import type { QuestionReply } from '../../questions/check-reply.ts';
 import { describe, expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { memoryQuestions, MemorySwarm } from '../../testing/conformance/memory-seams.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
+import { decide } from '../../testing/decide-question.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
@@ -189,14 +188,3 @@ describe('requests of several nodes', () => {
     expect(two.said).toMatchObject([{ outcome: { answer: { decision: 'expired' } } }, { callId: 'once more' }]);
   });
 });
-
-/** Answers a question. Returns false if the answer does not count. */
-async function decide(questions: Questions, id: string, given: Omit<QuestionReply, 'id' | 'by'> & { by?: string }) {
-  try {
-    await questions.answer({ by: 'ann', ...given, id });
-    return true;
-  } catch (error) {
-    if (GoondanError.is(error) && error.code.startsWith('E_QUESTION_')) return false;
-    throw error;
-  }
-}

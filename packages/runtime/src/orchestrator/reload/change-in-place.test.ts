@@ -348,26 +348,6 @@ describe('a change in place', () => {
     expect(opened.currentPlan.value).toBe(before);
   });
 
-  test('waits for the one before it', async () => {
-    const opened = await open();
-    await opened.send('a', 'hello');
-    opened.hold();
-    const reloads = [opened.reload(opened.withPrompt('new', 'a'))];
-    await until(() => opened.asked.length === 1);
-    reloads.push(opened.reload(opened.withPrompt('newer', 'a')));
-    await opened.send('b', 'hello');
-    expect(opened.asked).toHaveLength(1);
-    const [first] = opened.asked;
-    if (first !== undefined) await opened.ready(first);
-    await reloads[0];
-    await until(() => opened.asked.length === 2);
-    const second = opened.asked[1];
-    if (second !== undefined) await opened.ready(second);
-    await reloads[1];
-    await until(() => opened.told().length === 2);
-    expect(opened.asked.map(({ message }) => message.plan.systemPrompt)).toEqual(['new', 'newer']);
-  });
-
   test('replaces a process that has had the most changes, refused ones included', async () => {
     const opened = await open();
     for (const instanceKey of ['old', 'crashed']) await opened.send('a', 'hello', { instanceKey });
@@ -426,40 +406,6 @@ describe('a change in place', () => {
     expect(settled).toEqual(['default']);
     await second?.child.channel.send({ type: 'change.swapped', change: second.message.change });
     await until(() => settled.length === 2);
-  });
-
-  test('L-02 keeps the keepers of a change that a process prepares, while the process swaps to the change before', async () => {
-    const settled: string[] = [];
-    const opened = await open(undefined, {
-      keepers: {
-        attach: (_at, agent) => agent,
-        settle: ({ instanceKey }) => void settled.push(instanceKey),
-        retain: () => undefined,
-      },
-    });
-    await opened.send('a', 'hello');
-    opened.hold();
-    opened.agents.isSlow = true;
-    const prepare = async (prompt: string) => {
-      const count = opened.asked.length;
-      const reload = opened.reload(opened.withPrompt(prompt, 'a'));
-      await until(() => opened.asked.length > count);
-      const { child, message } = opened.asked[count] ?? {};
-      const say = (type: 'change.ready' | 'change.swapped') =>
-        child?.channel.send({ type, change: message?.change ?? 0 });
-      return { reload, say };
-    };
-    const first = await prepare('first');
-    await first.say('change.ready');
-    await first.reload;
-    const second = await prepare('second');
-    await first.say('change.swapped');
-    await second.say('change.ready');
-    await second.reload;
-    // The process has the sockets of both plans, until it has swapped to the second one.
-    expect(settled).toEqual([]);
-    await second.say('change.swapped');
-    await until(() => settled.length === 1);
   });
 
   test('masks the secrets of the old and of the new plan in the output of a changed process', async () => {
