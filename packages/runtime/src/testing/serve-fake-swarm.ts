@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type ControlServerOptions, serveControl } from '../orchestrator/control/serve-control.ts';
 import { type FakeControl, fakeControl } from './fake-control.ts';
 
-export interface ServedSwarm {
+export interface ServedSwarm extends AsyncDisposable {
   readonly swarm: FakeControl;
   readonly server: Awaited<ReturnType<typeof serveControl>>;
   readonly folder: string;
@@ -43,6 +43,11 @@ export async function serveFakeSwarm(options: Partial<ControlServerOptions> = {}
   const reported: unknown[] = [];
   const server = await serveControl(swarm, { path, report: (error) => reported.push(error), ...options });
   const connections: RawConnection[] = [];
+  const close = async () => {
+    for (const connection of connections) connection.end();
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
   return {
     swarm,
     server,
@@ -63,11 +68,8 @@ export async function serveFakeSwarm(options: Partial<ControlServerOptions> = {}
       connections.push(connection);
       return connection;
     },
-    async close() {
-      for (const connection of connections) connection.end();
-      await server.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -89,6 +89,19 @@ function open(given: Options = {}) {
   return { connections, clock, children, child, say, lines, output, events: () => lines.map((line) => line.event) };
 }
 
+function started(given: Options = {}) {
+  const opened = open(given);
+  opened.connections.start();
+  return opened;
+}
+
+/** Opens the connection `one`, whose process listens. */
+async function listening(given: Options = {}) {
+  const opened = started(given);
+  await opened.say({ type: 'ready' });
+  return opened;
+}
+
 describe('the connections of a swarm', () => {
   test('each get a process that learns its settings, but not the rules', async () => {
     const { connections, child, clock } = open({
@@ -123,8 +136,7 @@ describe('the connections of a swarm', () => {
   });
 
   test('R-03 crash independently', async () => {
-    const { connections, child, children, clock, say } = open({ plans: [planOf('one'), planOf('two')] });
-    connections.start();
+    const { connections, child, children, clock, say } = started({ plans: [planOf('one'), planOf('two')] });
     await say({ type: 'ready' }, 'one');
     await say({ type: 'ready' }, 'two');
     const { pid } = child('two');
@@ -150,9 +162,7 @@ describe('the connections of a swarm', () => {
 
   test('are pinged with the heartbeat of the last reload', async () => {
     let current = policy;
-    const { connections, child, clock, say } = open({ policyNow: () => current });
-    connections.start();
-    await say({ type: 'ready' });
+    const { connections, child, clock } = await listening({ policyNow: () => current });
     let pings = 0;
     child().channel.onMessage(({ type }) => void (pings += type === 'ping' ? 1 : 0));
     current = { ...policy, heartbeat: { everyMs: 100_000, missedPings: 3 } };
@@ -180,13 +190,12 @@ describe('the connections of a swarm', () => {
 
   test('R-03 wait for their backoff even when no process can be started', async () => {
     let tries = 0;
-    const { connections, clock } = open({
+    const { connections, clock } = started({
       beforeSpawn: () => {
         tries += 1;
         throw new GoondanError('E_PROCESS_START', 'out of processes');
       },
     });
-    connections.start();
     // The processes never started, so only the backoff timer is left.
     expect([tries, clock.pending]).toEqual([2, 1]);
     expect(connections.status()).toEqual([
@@ -202,8 +211,7 @@ describe('the connections of a swarm', () => {
   });
 
   test('are not reported as failed a second time when they log their own failure', async () => {
-    const { connections, say, lines } = open();
-    connections.start();
+    const { say, lines } = started();
     const error = { code: 'E_CONNECTOR_ENDED', message: 'no' } as const;
     const line = {
       time: '2026-01-02T03:04:05.678Z',
@@ -221,8 +229,7 @@ describe('the connections of a swarm', () => {
   });
 
   test('give the reason when they fail, and are killed and replaced', async () => {
-    const { connections, child, children, clock, say } = open();
-    connections.start();
+    const { connections, child, children, clock, say } = started();
     const first = child();
     await say({ type: 'failed', error: { code: 'E_CONNECTOR_LOAD', message: 'no such file' } });
     expect(first.kills).toEqual([0]);
@@ -236,8 +243,7 @@ describe('the connections of a swarm', () => {
   });
 
   test('are killed when they miss pings, and not when they answer', async () => {
-    const { connections, child, clock, say } = open({ plans: [planOf('deaf'), planOf('alive')] });
-    connections.start();
+    const { child, clock, say } = started({ plans: [planOf('deaf'), planOf('alive')] });
     for (const connection of ['deaf', 'alive']) await say({ type: 'ready' }, connection);
     const alive = child('alive');
     alive.channel.onMessage((message) => {
@@ -253,8 +259,7 @@ describe('the connections of a swarm', () => {
   });
 
   test('may log lines, under their own name only', async () => {
-    const { connections, say, lines } = open();
-    connections.start();
+    const { say, lines } = started();
     const line = { time: 't', level: 'info', message: 'hello', agent: 'coder', instance: 'kim', connection: 'two' };
     await say({ type: 'log', line: { ...line, level: 'info' } });
     await say({ type: 'dropped', counts: { delta: 0, log: 7, 'runtime.event': 0 } });
@@ -265,8 +270,7 @@ describe('the connections of a swarm', () => {
   });
 
   test('may print their secrets, and readers see them masked', () => {
-    const { connections, child, output } = open();
-    connections.start();
+    const { child, output } = started();
     const print = child().request.onOutput;
     print?.({ kind: 'line', stream: 'stdout', text: 'token: sk-live-12345' });
     print?.({ kind: 'line', stream: 'stdout', text: 'token: sk-live-1234', cutOff: 1 });
@@ -283,13 +287,12 @@ describe('an event that a connection receives', () => {
   test('is accepted after the durable write, from the first moment on', async () => {
     const written = Promise.withResolvers<void>();
     const accepted: string[] = [];
-    const { connections, child, clock } = open({
+    const { child, clock } = started({
       accept: async ({ agentName, instanceKey }) => {
         accepted.push(`${agentName}/${instanceKey}`);
         await written.promise;
       },
     });
-    connections.start();
     let isAccepted = false;
     const emitted = connectorEmitter(child().channel)('delivery-1', event).then(() => (isAccepted = true));
     await clock.advance(0);
@@ -299,8 +302,7 @@ describe('an event that a connection receives', () => {
   });
 
   test('is rejected with its code, and logged at most once a second', async () => {
-    const { connections, child, clock, lines } = open({ plans: [planOf('one', { rules: [] })] });
-    connections.start();
+    const { child, clock, lines } = started({ plans: [planOf('one', { rules: [] })] });
     const emit = connectorEmitter(child().channel);
     const codes = async (count: number) => {
       const emitting = Array.from({ length: count }, (_, n) => emit(`${n}`, event).catch((error: unknown) => error));
@@ -322,13 +324,12 @@ describe('an event that a connection receives', () => {
   test('stays accepted when the process dies before the acknowledgement, and affects nothing else', async () => {
     const written = Promise.withResolvers<void>();
     let accepted = 0;
-    const { connections, child, clock, children } = open({
+    const { child, clock, children } = started({
       accept: async () => {
         accepted += 1;
         await written.promise;
       },
     });
-    connections.start();
     const emitted = connectorEmitter(child().channel)('delivery-1', event).catch((error: unknown) => error);
     await clock.advance(0);
     child().exit({ signal: 'SIGKILL' });
@@ -342,8 +343,7 @@ describe('an event that a connection receives', () => {
 
   test('Y-02 names only files that its connector has uploaded', async () => {
     const heard: string[] = [];
-    const { connections, child } = open({ accept: async (_, { id }) => void heard.push(id) });
-    connections.start();
+    const { child } = started({ accept: async (_, { id }) => void heard.push(id) });
     const { channel } = child();
     const emit = connectorEmitter(channel);
     const data = Buffer.from('the bytes of a cat');
@@ -365,9 +365,7 @@ describe('an event that a connection receives', () => {
   });
 
   test('is accepted also while the connection drains', async () => {
-    const { connections, child, clock, say } = open();
-    connections.start();
-    await say({ type: 'ready' });
+    const { connections, child, clock } = await listening();
     const drained = connections.drain(5_000);
     await connectorEmitter(child().channel)('delivery-1', event);
     child().exit({ code: 0 });
@@ -378,8 +376,7 @@ describe('an event that a connection receives', () => {
 
 describe('draining', () => {
   test('R-07 asks all processes to end and resolves when all are gone', async () => {
-    const { connections, child, clock, say, events } = open({ plans: [planOf('one'), planOf('two')] });
-    connections.start();
+    const { connections, child, clock, say, events } = started({ plans: [planOf('one'), planOf('two')] });
     await say({ type: 'ready' }, 'one');
     const told: ToConnector[] = [];
     child('one').channel.onMessage((message) => told.push(message));
@@ -401,8 +398,7 @@ describe('draining', () => {
   });
 
   test('R-07 shortens the grace when called again, and both calls resolve', async () => {
-    const { connections, child, clock } = open();
-    connections.start();
+    const { connections, child, clock } = started();
     const patient = connections.drain(60_000);
     await clock.advance(1_000);
     const hurried = connections.drain(0);
@@ -419,8 +415,7 @@ describe('draining', () => {
   });
 
   test('resolves for a swarm without connections', async () => {
-    const { connections } = open({ plans: [] });
-    connections.start();
+    const { connections } = started({ plans: [] });
     await connections.drain(1_000);
     expect(connections.status()).toEqual([]);
   });
@@ -430,8 +425,7 @@ describe('a changed list of connections for a running swarm', () => {
   const graceMs = 1_000;
 
   test('L-01 unchanged connections keep their process', async () => {
-    const { connections, child, children, clock, say } = open({ plans: [planOf('one'), planOf('two')] });
-    connections.start();
+    const { connections, child, children, clock, say } = started({ plans: [planOf('one'), planOf('two')] });
     await say({ type: 'ready' }, 'one');
     await say({ type: 'ready' }, 'two');
     const { pid } = child('one');
@@ -444,9 +438,7 @@ describe('a changed list of connections for a running swarm', () => {
   });
 
   test('the replacement of a changed connection starts when the old process is gone', async () => {
-    const { connections, child, children, clock, say } = open();
-    connections.start();
-    await say({ type: 'ready' });
+    const { connections, child, children, clock } = await listening();
     const old = child();
     connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
     await clock.advance(10);
@@ -461,9 +453,7 @@ describe('a changed list of connections for a running swarm', () => {
   });
 
   test('a process that does not end is killed after the grace, and then replaced', async () => {
-    const { connections, children, clock, say } = open();
-    connections.start();
-    await say({ type: 'ready' });
+    const { connections, children, clock } = await listening();
     connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
     await clock.advance(graceMs - 1);
     expect(children).toHaveLength(1);
@@ -472,9 +462,7 @@ describe('a changed list of connections for a running swarm', () => {
   });
 
   test('removed connections end, and added ones start', async () => {
-    const { connections, child, children, clock, say } = open();
-    connections.start();
-    await say({ type: 'ready' });
+    const { connections, child, children, clock } = await listening();
     connections.replace([planOf('two')], new Set(), graceMs);
     await clock.advance(0);
     expect(children).toHaveLength(2);
@@ -485,9 +473,7 @@ describe('a changed list of connections for a running swarm', () => {
   });
 
   test('connections are ended with everything else, also leaving ones, and none starts any more', async () => {
-    const { connections, child, children, clock, say } = open();
-    connections.start();
-    await say({ type: 'ready' });
+    const { connections, child, children, clock } = await listening();
     connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
     const drained = connections.drain(graceMs);
     child().exit({ code: 0 });

@@ -52,6 +52,14 @@ function ask(options: AskOptions = {}) {
   return { end, accepted, notices };
 }
 
+/** Asks at node a while node b owns the instance. Resolves when the event is accepted. */
+async function askOther(options: AskOptions = {}) {
+  cluster.own('k', 'b');
+  const asked = ask(options);
+  await until(() => asked.accepted.length === 1);
+  return asked;
+}
+
 function asksOf({ local }: FakeClusterNode): readonly unknown[] {
   return local.calls.filter(([name]) => name === 'ask').map(([, request]) => request);
 }
@@ -66,9 +74,7 @@ async function codeOf(action: Promise<unknown>): Promise<string> {
 
 describe('a question to an instance of another node', () => {
   test('S-08 is relayed to its owner, and its deltas come back in order', async () => {
-    cluster.own('k', 'b');
-    const { end, accepted, notices } = ask();
-    await until(() => accepted.length === 1);
+    const { end, accepted, notices } = await askOther();
     const sent = Array.from({ length: 300 }, (_, n) => `${n} `);
     for (const text of sent) b.local.tell(delta(text));
     await until(() => notices.length === 300);
@@ -81,9 +87,7 @@ describe('a question to an instance of another node', () => {
   });
 
   test('S-08 goes on at the next owner when its node dies, without a text twice', async () => {
-    cluster.own('k', 'b');
-    const { end, accepted, notices } = ask();
-    await until(() => accepted.length === 1);
+    const { end, accepted, notices } = await askOther();
     b.local.tell(delta('Good mor'));
     await until(() => notices.length === 1);
     const c = cluster.join('c');
@@ -100,9 +104,7 @@ describe('a question to an instance of another node', () => {
   });
 
   test('S-08 leaves a node that is cut off but keeps its connection open, and ignores its late text', async () => {
-    cluster.own('k', 'b');
-    const { end, accepted, notices } = ask();
-    await until(() => accepted.length === 1);
+    const { end, notices } = await askOther();
     const c = cluster.join('c');
     await cluster.lose('b', { kill: false });
     cluster.own('k', 'c');
@@ -119,9 +121,7 @@ describe('a question to an instance of another node', () => {
   });
 
   test('comes back to this node when this node takes the instance over', async () => {
-    cluster.own('k', 'b');
-    const { end, accepted } = ask();
-    await until(() => accepted.length === 1);
+    const { end, accepted } = await askOther();
     await cluster.lose('b');
     await until(() => a.local.running.length === 1);
     a.local.finish('e1', 'Done.');
@@ -142,9 +142,7 @@ describe('a question to an instance of another node', () => {
   });
 
   test('waits while the store is away, after it was accepted', async () => {
-    cluster.own('k', 'b');
-    const { end, accepted } = ask();
-    await until(() => accepted.length === 1);
+    const { end } = await askOther();
     cluster.setAway(true);
     await b.port.close();
     await until(() => a.local.running.length === 1);

@@ -43,22 +43,18 @@ describe('a stream of notices', () => {
 
   test('is kept alive by a comment every 15 s, as long as it has a reader', async () => {
     const clock = manualClock();
-    const quiet = await serveFakeSwarm({ clock });
-    try {
-      const reader = await quiet.connect(watching);
-      await until(() => reader.received().includes(': watching'));
-      await clock.advance(14_999);
-      expect(reader.received()).not.toContain('\n:\n\n');
-      await clock.advance(1);
-      await until(() => reader.received().split('\n:\n\n').length === 2);
-      await clock.advance(15_000);
-      await until(() => reader.received().split('\n:\n\n').length === 3);
-      reader.end();
-      await until(() => quiet.server.open === 0);
-      expect(clock.pending).toBe(0);
-    } finally {
-      await quiet.close();
-    }
+    await using quiet = await serveFakeSwarm({ clock });
+    const reader = await quiet.connect(watching);
+    await until(() => reader.received().includes(': watching'));
+    await clock.advance(14_999);
+    expect(reader.received()).not.toContain('\n:\n\n');
+    await clock.advance(1);
+    await until(() => reader.received().split('\n:\n\n').length === 2);
+    await clock.advance(15_000);
+    await until(() => reader.received().split('\n:\n\n').length === 3);
+    reader.end();
+    await until(() => quiet.server.open === 0);
+    expect(clock.pending).toBe(0);
   });
 
   test('ends for the swarm when its reader is gone', async () => {
@@ -70,43 +66,35 @@ describe('a stream of notices', () => {
 
   test('leaves nothing behind of readers that were gone before it began', async () => {
     const clock = manualClock();
-    const stormy = await serveFakeSwarm({ clock });
-    try {
-      for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
-      await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
-      // This waits a moment, in case more readers appear late.
-      await Bun.sleep(50);
-      expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
-    } finally {
-      await stormy.close();
-    }
+    await using stormy = await serveFakeSwarm({ clock });
+    for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
+    await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
+    // This waits a moment, in case more readers appear late.
+    await Bun.sleep(50);
+    expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
   });
 
   test('is rejected when too many are open, and so is a waiting request; other operations are not', async () => {
-    const small = await serveFakeSwarm({ limits: { mostOpen: 3 } });
-    try {
-      const readers = [await small.connect(watching), await small.connect(watching)];
-      await until(() => small.server.open === 2);
-      void small.request('POST', '/v3/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
-      await until(() => small.server.open === 3);
-      for (const [method, at, headers] of [
-        ['GET', '/v3/events', {}],
-        ['POST', '/v3/ask', {}],
-        ['POST', '/v3/ask', asStream],
-      ] as const) {
-        const refused = await small.request(method, at, { headers });
-        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-        expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_FULL', retryable: true } });
-      }
-      for (const order of ['/v3/deliver', '/v3/cancel', '/v3/stop']) {
-        expect((await small.request('POST', order)).status).toBe(200);
-      }
-      readers[0]?.end();
-      await until(() => small.server.open === 2);
-      expect((await small.request('GET', '/v3/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
-    } finally {
-      await small.close();
+    await using small = await serveFakeSwarm({ limits: { mostOpen: 3 } });
+    const readers = [await small.connect(watching), await small.connect(watching)];
+    await until(() => small.server.open === 2);
+    void small.request('POST', '/v3/ask', { body: { id: 'e1' } }).then(undefined, () => undefined);
+    await until(() => small.server.open === 3);
+    for (const [method, at, headers] of [
+      ['GET', '/v3/events', {}],
+      ['POST', '/v3/ask', {}],
+      ['POST', '/v3/ask', asStream],
+    ] as const) {
+      const refused = await small.request(method, at, { headers });
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+      expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_FULL', retryable: true } });
     }
+    for (const order of ['/v3/deliver', '/v3/cancel', '/v3/stop']) {
+      expect((await small.request('POST', order)).status).toBe(200);
+    }
+    readers[0]?.end();
+    await until(() => small.server.open === 2);
+    expect((await small.request('GET', '/v3/events', { signal: AbortSignal.timeout(10_000) })).status).toBe(200);
   });
 });
 

@@ -262,34 +262,26 @@ describe('a rejection by the control socket', () => {
   });
 
   test('429 when too many bytes are being read; there is room again afterwards', async () => {
-    const tight = await serveFakeSwarm({ limits: { mostBodyBytes: 100 } });
-    try {
-      const first = await tight.connect(
-        `POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
-      );
-      const refused = async () => (await tight.request('POST', '/v3/cancel', { body: ' '.repeat(60) })).status;
-      await until(async () => (await refused()) === 429);
-      first.end();
-      await until(async () => (await refused()) !== 429);
-      expect(await refused()).toBe(400);
-    } finally {
-      await tight.close();
-    }
+    await using tight = await serveFakeSwarm({ limits: { mostBodyBytes: 100 } });
+    const first = await tight.connect(
+      `POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n${' '.repeat(80)}`,
+    );
+    const refused = async () => (await tight.request('POST', '/v3/cancel', { body: ' '.repeat(60) })).status;
+    await until(async () => (await refused()) === 429);
+    first.end();
+    await until(async () => (await refused()) !== 429);
+    expect(await refused()).toBe(400);
   });
 
   test('408 for a body that does not arrive', async () => {
     const clock = manualClock();
-    const slow = await serveFakeSwarm({ clock });
-    try {
-      const connection = await slow.connect('POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
-      await until(() => clock.pending === 1);
-      await clock.advance(30_000);
-      await until(() => connection.received().includes('E_CONTROL_REQUEST'));
-      expect(connection.received()).toStartWith('HTTP/1.1 408');
-      expect(clock.pending).toBe(0);
-    } finally {
-      await slow.close();
-    }
+    await using slow = await serveFakeSwarm({ clock });
+    const connection = await slow.connect('POST /v3/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
+    await until(() => clock.pending === 1);
+    await clock.advance(30_000);
+    await until(() => connection.received().includes('E_CONTROL_REQUEST'));
+    expect(connection.received()).toStartWith('HTTP/1.1 408');
+    expect(clock.pending).toBe(0);
   });
 
   test('400 for an invalid address', async () => {

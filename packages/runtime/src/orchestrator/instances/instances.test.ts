@@ -1,14 +1,9 @@
 // Tests the line of instances that wait for a process, with fake agents instead of processes.
 import { expect, test } from 'bun:test';
-import type { FromAgent } from '../../ipc/from-agent.ts';
+import { bareInstances, ticks } from '../../testing/bare-instances.ts';
 import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
-import { manualClock } from '../../testing/manual-clock.ts';
-import { CurrentPlan } from '../plan/current-plan.ts';
-import type { ProcessListener } from '../supervision/supervise-process.ts';
-import { Instances } from './instances.ts';
-import { tellListeners } from './swarm-listener.ts';
 import { until } from '../../../../../test/until.ts';
 
 const { openSwarm } = closeAfterEach();
@@ -33,36 +28,15 @@ test('instances that need a process at the same time get their processes one in 
 test('while an instance waits, the processes are looked at twice for all events of a tick', async () => {
   const names = Array.from({ length: 11 }, (_, index) => `agent${index}`);
   const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
-  const currentPlan = new CurrentPlan({
-    name: 'test',
-    agents: names.map((agentName) => ({ agentName, models })),
-    policy: { maxProcesses: 10 },
-  });
   let looks = 0;
-  const listeners: ProcessListener<FromAgent>[] = [];
-  const instances = new Instances({
-    clock: manualClock(),
-    currentPlan,
-    events: tellListeners(() => []),
-    report: () => undefined,
-    watchedKinds: () => [],
-    calls: {
-      isAwaited: () => false,
-      isWaiting: () => {
-        looks += 1;
-        return false;
-      },
-    },
-    held: { has: () => false, size: 0 },
-    processes: {
-      isShared: () => false,
-      roomFor: () => 0,
-      spawn(_at, _process, _options, listener) {
-        listeners.push(listener);
-        return { pid: listeners.length, say: () => undefined, kill: () => undefined };
-      },
-    },
-  });
+  const isWaiting = () => {
+    looks += 1;
+    return false;
+  };
+  const { instances, listeners } = bareInstances(
+    { agents: names.map((agentName) => ({ agentName, models })), policy: { maxProcesses: 10 } },
+    { calls: { isAwaited: () => false, isWaiting } },
+  );
   const at = (agentName: string) => ({ agentName, instanceKey: 'default' });
   const work = (agentName: string, id: string) =>
     instances.post(at(agentName), { type: 'work', seq: 1, event: fakeEvent(id, { id }) });
@@ -78,8 +52,3 @@ test('while an instance waits, the processes are looked at twice for all events 
   await ticks();
   expect(looks).toBe(2 * 10);
 });
-
-/** Lets some ticks pass. */
-async function ticks(): Promise<void> {
-  for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,13 +1,11 @@
 // Tests how instances get seats in a shared process, with fake processes.
 import { describe, expect, test } from 'bun:test';
 import type { FromAgent } from '../../ipc/from-agent.ts';
+import { bareInstances, ticks } from '../../testing/bare-instances.ts';
 import { noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { CurrentPlan } from '../plan/current-plan.ts';
 import type { ProcessListener } from '../supervision/supervise-process.ts';
-import { Instances } from './instances.ts';
-import { tellListeners } from './swarm-listener.ts';
 
 const result = { turnId: 'turn', finishReason: 'text_response' } as const;
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -22,27 +20,24 @@ function open({ seats, maxProcesses = 1 }: { readonly seats: number; readonly ma
   /** `alone`: the keys of instances that got a process of their own. */
   const [drained, alone]: string[][] = [[], []];
   let taken = 0;
-  const instances = new Instances({
-    clock,
-    currentPlan: new CurrentPlan({ name: 'test', agents, policy: { maxProcesses } }),
-    events: tellListeners(() => []),
-    report: () => undefined,
-    watchedKinds: () => [],
-    calls: { isAwaited: () => false, isWaiting: () => false },
-    held: { has: () => false, size: 0 },
-    processes: {
-      isShared: () => true,
-      // Without a conversation, the process does not run yet.
-      roomFor: () => (taken === 0 ? 0 : seats - taken),
-      spawn({ instanceKey }, _process, { isAlone }, listener) {
-        listeners.set(instanceKey, listener);
-        if (isAlone) alone?.push(instanceKey);
-        else taken += 1;
-        const say = ({ type }: { readonly type: string }) => void (type === 'drain' && drained?.push(instanceKey));
-        return { pid: 1, say, kill: () => undefined, ...(isAlone ? {} : { shared }) };
+  const { instances } = bareInstances(
+    { agents, policy: { maxProcesses } },
+    {
+      clock,
+      processes: {
+        isShared: () => true,
+        // Without a conversation, the process does not run yet.
+        roomFor: () => (taken === 0 ? 0 : seats - taken),
+        spawn({ instanceKey }, _process, { isAlone }, listener) {
+          listeners.set(instanceKey, listener);
+          if (isAlone) alone?.push(instanceKey);
+          else taken += 1;
+          const say = ({ type }: { readonly type: string }) => void (type === 'drain' && drained?.push(instanceKey));
+          return { pid: 1, say, kill: () => undefined, ...(isAlone ? {} : { shared }) };
+        },
       },
     },
-  });
+  );
   const work = (instanceKey: string) =>
     instances.post(
       { agentName: 'clerk', instanceKey },
@@ -60,11 +55,6 @@ function open({ seats, maxProcesses = 1 }: { readonly seats: number; readonly ma
     listeners.get(instanceKey)?.exited({ ...end, leftBehind: 0 });
   };
   return { clock, instances, work, finish, exit, opened: listeners, drained: drained ?? [], alone: alone ?? [] };
-}
-
-/** Lets some ticks pass. */
-async function ticks(): Promise<void> {
-  for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('instances that share a process', () => {

@@ -1,19 +1,17 @@
-import { afterEach, expect, spyOn, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, fileReferenceOf, GoondanError, textOf } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
-import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import { closeAfterEach } from '../../testing/close-after-each.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0)) await cleanUp();
-});
+const { cleanups, openSwarm } = closeAfterEach();
+const at = { agentName: 'a', instanceKey: 'default' };
 
 /** Opens a swarm whose accepted events are recorded before the store gets them. `turn`: resolves when turns may end. */
 async function open(turn: Promise<void>) {
   const asked: { readonly to: AgentAddress; readonly tick: number }[] = [];
   const ticks = countTicks();
-  const fake = await openFakeSwarm(() => turn.then(() => 'done'), {
+  const fake = await openSwarm(() => turn.then(() => 'done'), {
     wrap: (store) => ({
       ...store,
       inbox: {
@@ -36,23 +34,14 @@ function countTicks() {
     if (!ticks.isOver) setImmediate(count);
   };
   setImmediate(count);
-  cleanups.push(async () => void (ticks.isOver = true));
+  cleanups.push(() => (ticks.isOver = true));
   return ticks;
-}
-
-function removeLater(fake: FakeSwarm): void {
-  cleanups.push(async () => {
-    await fake.close();
-    removeFakeSwarm(fake);
-  });
 }
 
 test('a second delivery of a queued event is answered without the store', async () => {
   const turn = Promise.withResolvers<void>();
   const fake = await open(turn.promise);
-  removeLater(fake);
   const { swarm, asked } = fake;
-  const at = { agentName: 'a', instanceKey: 'default' };
   const [running, waiting] = [fakeEvent('running'), fakeEvent('waiting')];
   const ends = [running, waiting].map(({ id }) => swarm.waiters.wait(at, id).end);
   expect(await swarm.accept(at, running, false)).toMatchObject({ duplicate: false });
@@ -79,10 +68,8 @@ test('a second delivery of a queued event is answered without the store', async 
 
 test('an accepted event has no secret in its texts and in the names of its files, and the bytes stay as they are', async () => {
   const secret = 'canary-12345';
-  const fake = await openFakeSwarm(async ({ event }) => JSON.stringify(event.content), { secrets: [secret] });
-  removeLater(fake);
+  const fake = await openSwarm(async ({ event }) => JSON.stringify(event.content), { secrets: [secret] });
   const data = Buffer.from(`the bytes of ${secret}`);
-  const at = { agentName: 'a', instanceKey: 'default' };
   const event = fakeEvent('look', {
     content: [
       { type: 'text', text: `a ${secret}` },
@@ -100,7 +87,7 @@ test('an accepted event has no secret in its texts and in the names of its files
 
 test('Y-02 files of a second delivery do not count as named', async () => {
   const named: string[] = [];
-  const fake = await openFakeSwarm(async () => 'done', {
+  const fake = await openSwarm(async () => 'done', {
     wrap: (store) => ({
       ...store,
       blobs: {
@@ -112,9 +99,7 @@ test('Y-02 files of a second delivery do not count as named', async () => {
       },
     }),
   });
-  removeLater(fake);
   const { swarm } = fake;
-  const at = { agentName: 'a', instanceKey: 'default' };
   const event = fakeEvent('once');
   const withFile = (text: string) => ({
     ...event,
@@ -130,7 +115,7 @@ test('Y-02 files of a second delivery do not count as named', async () => {
 test('Y-02 an input that the inbox refuses stores no bytes', async () => {
   const put: string[] = [];
   const checked: AgentEvent[] = [];
-  const fake = await openFakeSwarm(async () => 'done', {
+  const fake = await openSwarm(async () => 'done', {
     wrap: (store) => ({
       ...store,
       inbox: {
@@ -143,8 +128,6 @@ test('Y-02 an input that the inbox refuses stores no bytes', async () => {
       blobs: { ...store.blobs, put: async (owner, bytes) => (put.push(sha256(bytes)), store.blobs.put(owner, bytes)) },
     }),
   });
-  removeLater(fake);
-  const at = { agentName: 'a', instanceKey: 'default' };
   const cat = { type: 'file' as const, data: Buffer.from('cat').toString('base64'), mediaType: 'text/plain' };
   const refused = await fake.swarm
     .accept(at, { ...fakeEvent('one'), content: [cat] }, false)
@@ -158,11 +141,9 @@ test('Y-02 Y-01 secrets in texts, addresses, schemas and names of clients do not
   const secret = 'canary-12345678';
   const hidden = 'https://example.com/hidden';
   const never = Promise.withResolvers<void>();
-  cleanups.push(async () => never.resolve());
-  const fake = await openFakeSwarm(() => never.promise.then(() => 'done'), { secrets: [secret, '87654321', hidden] });
-  removeLater(fake);
+  const fake = await openSwarm(() => never.promise.then(() => 'done'), { secrets: [secret, '87654321', hidden] });
+  cleanups.push(() => never.resolve());
   const { swarm, journal } = fake;
-  const at = { agentName: 'a', instanceKey: 'default' };
   const bytes = Buffer.from(secret).toString('base64');
   const event: AgentEvent = {
     ...fakeEvent('one'),
@@ -214,9 +195,7 @@ test.each([
   { type: 'file' as const, data: 'aGVsbG8=', mediaType: 'text/canary-12345678' },
   { type: 'image' as const, image: 'data:text/canary-12345678;base64,aGVsbG8=' },
 ])('Y-02 a secret in the media type of a part does not reach the inbox: $type', async (part) => {
-  const fake = await openFakeSwarm(async () => 'done', { secrets: ['canary-12345678'] });
-  removeLater(fake);
-  const at = { agentName: 'a', instanceKey: 'default' };
+  const fake = await openSwarm(async () => 'done', { secrets: ['canary-12345678'] });
   const accepted = fake.swarm.accept(at, { ...fakeEvent('one'), content: [part] }, false);
   expect(await accepted.catch((error: unknown) => error)).toMatchObject({
     code: 'E_FILE_INVALID',
@@ -225,9 +204,7 @@ test.each([
 });
 
 test('Y-02 a reference to bytes that are not stored is refused, and nothing is accepted', async () => {
-  const fake = await openFakeSwarm(async () => 'done');
-  removeLater(fake);
-  const at = { agentName: 'a', instanceKey: 'default' };
+  const fake = await openSwarm(async () => 'done');
   const data = fileReferenceOf('a'.repeat(64));
   const forged = { ...fakeEvent('one'), content: [{ type: 'file' as const, data, mediaType: 'text/plain' }] };
   expect(await fake.swarm.accept(at, forged, false).catch((error: unknown) => error)).toMatchObject({
@@ -240,8 +217,7 @@ test('the first events of instances that sleep are accepted in different ticks, 
   const keys = ['one', 'two', 'three'];
   const turn = Promise.withResolvers<void>();
   const fake = await open(turn.promise);
-  removeLater(fake);
-  cleanups.unshift(async () => turn.resolve());
+  cleanups.push(() => turn.resolve());
   const { swarm, asked } = fake;
   for (const instanceKey of keys) swarm.instances.remember({ agentName: 'a', instanceKey });
   const deliver = (instanceKey: string) =>
@@ -259,7 +235,7 @@ test('the first events of instances that sleep are accepted in different ticks, 
 
 test('S-07 the store gets the lease of the connection with its event', async () => {
   const fences: unknown[] = [];
-  const fake = await openFakeSwarm(async () => 'done', {
+  const fake = await openSwarm(async () => 'done', {
     wrap: (store) => ({
       ...store,
       inbox: {
@@ -271,8 +247,6 @@ test('S-07 the store gets the lease of the connection with its event', async () 
       },
     }),
   });
-  removeLater(fake);
-  const at = { agentName: 'a', instanceKey: 'default' };
   const fence = { connection: 'chat', epoch: 7 };
   await fake.swarm.accept(at, fakeEvent('heard'), false, fence);
   await fake.swarm.accept(at, fakeEvent('typed'), false);
