@@ -370,11 +370,6 @@ describe('the deadline', () => {
     expect(calls.callersOf(at('a'))).toEqual([]);
   });
 
-  test('A-03 a request may set its own timeout', () => {
-    const { calls, id } = asked({ timeoutMs: 20 });
-    expect(calls.turnStarted(at('b'), id, 500)).toContainEqual({ type: 'timer.set', timer: id, at: 520 });
-  });
-
   test('A-03 a late reply is reported and dropped, and reaches no other request', () => {
     const calls = broker();
     const first = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));

@@ -36,6 +36,7 @@ import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from '../reload/reload-swarm.ts';
 import { answerRequest } from './answer-request.ts';
+import { until } from '../../../../../test/until.ts';
 
 const { cleanups } = closeAfterEach();
 
@@ -57,6 +58,13 @@ interface OpenOptions {
   readonly folders?: ReturnType<typeof makeFolders>;
   /** The clock of the changesets on disk. */
   readonly clock?: Clock;
+}
+
+/** An answer to a question; by default, a yes to this conversation's changeset. */
+interface Given {
+  readonly decision?: 'approved' | 'denied';
+  readonly whose?: AgentAddress;
+  readonly kind?: 'change' | 'call';
 }
 
 /** Opens a swarm whose agent `a` has a process. The prompt of this agent is the file `prompt.md` of the bundle. */
@@ -139,37 +147,16 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
     });
   let asked = 0;
   /** Asks a person about a changeset, as the agent process does, and answers. */
-  const approve = async (
-    args: object,
-    {
-      decision = 'approved',
-      whose = at,
-      kind = 'change',
-    }: { decision?: 'approved' | 'denied'; whose?: AgentAddress; kind?: 'change' | 'call' } = {},
-  ) => {
-    const question = {
-      key: `k${(asked += 1)}`,
-      toolCallId: 't',
-      toolName: 'bundle__commit',
-      args: args as JsonObject,
-      reason: 'r',
-    };
+  const approve = async (args: object, given: Given = {}) => {
+    const { decision = 'approved', whose = at, kind = 'change' } = given;
     const known = new Set(swarm.questions.pending().map(({ id }) => id));
     swarm.questions.ask(whose, during, {
-      type: 'question.ask',
-      callId: 'q',
-      ...question,
-      kind: kind === 'change' ? 'change' : 'call',
-      expiresInMs: 60_000,
+      ...{ type: 'question.ask', callId: 'q', key: `k${(asked += 1)}`, toolCallId: 't', kind },
+      ...{ toolName: 'bundle__commit', args: args as JsonObject, reason: 'r', expiresInMs: 60_000 },
     });
-    for (;;) {
-      const id = swarm.questions.pending().find((each) => !known.has(each.id))?.id;
-      if (id !== undefined) {
-        await swarm.questions.answer({ id, decision, by: 'ann', via: 'chat' });
-        return id;
-      }
-      await Bun.sleep(1);
-    }
+    const id = await until(() => swarm.questions.pending().find((each) => !known.has(each.id))?.id);
+    await swarm.questions.answer({ id, decision, by: 'ann', via: 'chat' });
+    return id;
   };
   const commit = async (changesetId: string, more: { digest: string; approvalId?: string }, signal?: AbortSignal) =>
     (await ask<{ outcome: ChangesetCommitResult }>({ kind: 'commit', changesetId, ...more }, at, signal)).outcome;
@@ -214,6 +201,11 @@ async function reviewed(opened: Awaited<ReturnType<typeof open>>, content?: stri
   const { review } = await opened.review(changesetId);
   if (review === undefined) throw new Error('rejected');
   return { ...review, ...review.toApprove };
+}
+
+async function approved(opened: Awaited<ReturnType<typeof open>>) {
+  const { changesetId, digest, toApprove } = await reviewed(opened);
+  return { changesetId, digest, approvalId: await opened.approve(toApprove) };
 }
 
 describe('a changeset', () => {
@@ -270,8 +262,7 @@ describe('a changeset', () => {
 
   test('L-05 is committed once: a repeated commit has the same outcome and changes nothing', async () => {
     const opened = await open();
-    const { changesetId, digest, toApprove } = await reviewed(opened);
-    const approvalId = await opened.approve(toApprove);
+    const { changesetId, digest, approvalId } = await approved(opened);
     const [one, two] = await Promise.all([1, 2].map(() => opened.commit(changesetId, { digest, approvalId })));
     expect(one).toMatchObject({ status: 'ok' });
     if (one === undefined) throw new Error('not committed');
@@ -285,8 +276,7 @@ describe('a changeset', () => {
 
   test('L-05 survives the orchestrator: the next one finds its edits, its approval and its outcome', async () => {
     const first = await open();
-    const { changesetId, digest, toApprove } = await reviewed(first);
-    const approvalId = await first.approve(toApprove);
+    const { changesetId, digest, approvalId } = await approved(first);
     await first.close();
     const second = await open({ folders: first.folders });
     const outcome = await second.commit(changesetId, { digest, approvalId });
@@ -454,8 +444,7 @@ describe('L-05 a commit changes nothing and says why', () => {
 
   test('when its edits changed after the approval', async () => {
     const opened = await open();
-    const { changesetId, digest, toApprove } = await reviewed(opened);
-    const approvalId = await opened.approve(toApprove);
+    const { changesetId, digest, approvalId } = await approved(opened);
     await opened.ask({ kind: 'write', changesetId, path: 'prompt.md', content: 'evil\n' });
     expect(await opened.commit(changesetId, { digest, approvalId })).toMatchObject({ reason: 'conflict' });
     const again = await opened.review(changesetId);
@@ -470,8 +459,7 @@ describe('L-05 a commit changes nothing and says why', () => {
   test('when a file was edited by hand, before or during the trial', async () => {
     for (const when of ['before', 'during'] as const) {
       const opened = await open();
-      const { changesetId, digest, toApprove } = await reviewed(opened);
-      const approvalId = await opened.approve(toApprove);
+      const { changesetId, digest, approvalId } = await approved(opened);
       const edit = () => writeFileSync(join(opened.bundleFolder, 'prompt.md'), 'by hand\n');
       if (when === 'before') edit();
       opened.control.onTrial = edit;
@@ -613,8 +601,7 @@ describe('L-05 a commit changes nothing and says why', () => {
     async (how) => {
       for (const when of ['queued', 'examined', 'tried', 'replaced'] as const) {
         const opened = await open();
-        const { changesetId, digest, toApprove } = await reviewed(opened);
-        const approvalId = await opened.approve(toApprove);
+        const { changesetId, digest, approvalId } = await approved(opened);
         const withdrawn = new AbortController();
         const code = how === 'stopped' ? 'E_SWARM_STOPPED' : 'E_CANCELLED';
         const stop = () =>
@@ -651,8 +638,7 @@ describe('L-05 a commit changes nothing and says why', () => {
 
 test('L-05 a disk that fails while a commit is given up is an error in the log', async () => {
   const opened = await open();
-  const { changesetId, digest, toApprove } = await reviewed(opened);
-  const approvalId = await opened.approve(toApprove);
+  const { changesetId, digest, approvalId } = await approved(opened);
   const withdrawn = new AbortController();
   opened.store.apply = async () => {
     withdrawn.abort(new GoondanError('E_CANCELLED', 'withdrawn'));

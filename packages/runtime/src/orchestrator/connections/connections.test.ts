@@ -242,22 +242,6 @@ describe('the connections of a swarm', () => {
     expect(connections.status()[0]?.status).toBe('starting');
   });
 
-  test('are killed when they miss pings, and not when they answer', async () => {
-    const { child, clock, say } = started({ plans: [planOf('deaf'), planOf('alive')] });
-    for (const connection of ['deaf', 'alive']) await say({ type: 'ready' }, connection);
-    const alive = child('alive');
-    alive.channel.onMessage((message) => {
-      if (message.type === 'ping') void alive.channel.send({ type: 'pong', n: message.n });
-    });
-    const deaf = child('deaf');
-    await clock.advance(3_999);
-    expect(deaf.kills).toEqual([]);
-    await clock.advance(1);
-    expect(deaf.kills).toEqual([0]);
-    await clock.advance(30_000);
-    expect(alive.kills).toEqual([]);
-  });
-
   test('may log lines, under their own name only', async () => {
     const { say, lines } = started();
     const line = { time: 't', level: 'info', message: 'hello', agent: 'coder', instance: 'kim', connection: 'two' };
@@ -284,23 +268,6 @@ describe('the connections of a swarm', () => {
 });
 
 describe('an event that a connection receives', () => {
-  test('is accepted after the durable write, from the first moment on', async () => {
-    const written = Promise.withResolvers<void>();
-    const accepted: string[] = [];
-    const { child, clock } = started({
-      accept: async ({ agentName, instanceKey }) => {
-        accepted.push(`${agentName}/${instanceKey}`);
-        await written.promise;
-      },
-    });
-    let isAccepted = false;
-    const emitted = connectorEmitter(child().channel)('delivery-1', event).then(() => (isAccepted = true));
-    await clock.advance(0);
-    expect([accepted, isAccepted]).toEqual([['coder/default'], false]);
-    written.resolve();
-    expect(await emitted).toBe(true);
-  });
-
   test('is rejected with its code, and logged at most once a second', async () => {
     const { child, clock, lines } = started({ plans: [planOf('one', { rules: [] })] });
     const emit = connectorEmitter(child().channel);
@@ -395,16 +362,6 @@ describe('draining', () => {
     expect(connections.status()[0]).not.toHaveProperty('pid');
     expect(events()).not.toContain('connection.exited');
     expect(clock.pending).toBe(0);
-  });
-
-  test('R-07 shortens the grace when called again, and both calls resolve', async () => {
-    const { connections, child, clock } = started();
-    const patient = connections.drain(60_000);
-    await clock.advance(1_000);
-    const hurried = connections.drain(0);
-    expect(child().kills).toEqual([0]);
-    await clock.advance(0);
-    await Promise.all([patient, hurried]);
   });
 
   test('before the start resolves, and nothing starts after it', async () => {

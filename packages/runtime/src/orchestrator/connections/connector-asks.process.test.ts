@@ -148,15 +148,11 @@ async function open(stateRoot = mkdtempSync(join(folder, 'state-'))) {
     onLog: (line) => void lines.push(line),
   });
   running.push(swarm);
-  const port = async (nth = 0) => {
-    for (;;) {
-      const ports = lines.flatMap(({ connection, message }) =>
-        connection === 'door' && message.startsWith('port ') ? [message.slice(5)] : [],
-      );
-      if (ports[nth] !== undefined) return ports[nth];
-      await Bun.sleep(10);
-    }
-  };
+  const ports = () =>
+    lines.flatMap(({ connection, message }) =>
+      connection === 'door' && message.startsWith('port ') ? [message.slice(5)] : [],
+    );
+  const port = (nth = 0) => until(() => ports()[nth], { about: 'the port of the connector' });
   const ask = async (event: JsonObject, query = '', nth = 0): Promise<Told> => {
     const body = { name: 'question', properties: { chat: 'kim' }, ...event };
     const url = `http://127.0.0.1:${await port(nth)}/${query}`;

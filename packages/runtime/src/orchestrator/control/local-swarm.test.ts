@@ -102,13 +102,6 @@ describe('an ask', () => {
     expect(textOf(end.result.responseMessage)).toBe('a/k: hello');
   });
 
-  test('with the same id again gets the same answer', async () => {
-    let turns = 0;
-    const { control } = await open(async () => String(++turns));
-    const ask = async () => textOf((await control.ask({ id: 'same' })).result.responseMessage);
-    expect([await ask(), await ask()]).toEqual(['1', '1']);
-  });
-
   test('may be given up: its turn is cancelled, running or waiting', async () => {
     const { control, swarm } = await open(async ({ signal }) => {
       throw new Error(await abortOf(signal));

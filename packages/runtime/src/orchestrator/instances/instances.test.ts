@@ -7,6 +7,7 @@ import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { until } from '../../../../../test/until.ts';
 
 const { openSwarm } = closeAfterEach();
+const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
 
 test('instances that need a process at the same time get their processes one in each tick', async () => {
   const opened = await openSwarm(async () => 'hello');
@@ -27,7 +28,6 @@ test('instances that need a process at the same time get their processes one in 
 
 test('while an instance waits, the processes are looked at twice for all events of a tick', async () => {
   const names = Array.from({ length: 11 }, (_, index) => `agent${index}`);
-  const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
   let looks = 0;
   const isWaiting = () => {
     looks += 1;
@@ -51,4 +51,19 @@ test('while an instance waits, the processes are looked at twice for all events 
   }
   await ticks();
   expect(looks).toBe(2 * 10);
+});
+
+test('a free process goes to the agent with the fewest processes, not to the first in line', async () => {
+  const agents = ['busy', 'other', 'rare'].map((agentName) => ({ agentName, models }));
+  const { instances, listeners } = bareInstances({ agents, policy: { maxProcesses: 2 } });
+  const work = (agentName: string, instanceKey = 'default') =>
+    instances.post({ agentName, instanceKey }, { type: 'work', seq: 1, event: fakeEvent('go') });
+  work('busy');
+  work('other');
+  await until(() => listeners.length === 2);
+  work('busy', 'second');
+  work('rare');
+  listeners[1]?.exited({ code: 1, signal: null, leftBehind: 0 });
+  await until(() => listeners.length === 3);
+  expect(instances.find({ agentName: 'rare', instanceKey: 'default' })?.hasProcess).toBe(true);
 });

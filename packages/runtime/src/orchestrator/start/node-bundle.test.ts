@@ -5,6 +5,7 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { BundleOfNode, Deployment, Deployments } from '../../store/cluster-store.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { packBundle } from '../../workspace/packs/pack-bundle.ts';
+import { until } from '../../../../../test/until.ts';
 import { followDeployments, NodeBundle, readDeployedPlan } from './node-bundle.ts';
 
 const folders: { [Symbol.dispose](): void }[] = [];
@@ -173,8 +174,7 @@ describe('S-09 a deployment', () => {
   test('is taken like a reload', async () => {
     const { deployments, bundle, told, done } = await openFollowing(async () => plan);
     await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
-    await Promise.all(done);
-    await Bun.sleep(1);
+    await until(() => told.length === 1);
     expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
     expect(told).toEqual(['deploy.taken']);
     await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
@@ -192,7 +192,7 @@ describe('S-09 a deployment', () => {
         store.now = { digest: packed.digest, at: new Date(0), by: 'somebody' };
       },
     );
-    await Bun.sleep(5);
+    await until(() => deployments.told.length === 1);
     expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
     expect(told).toEqual(['deploy.taken']);
     expect(deployments.told).toEqual([{ digest: bundle.digest }]);
@@ -204,7 +204,7 @@ describe('S-09 a deployment', () => {
     });
     const before = bundle.digest;
     await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
-    await Bun.sleep(5);
+    await until(() => deployments.told.length === 2);
     await Promise.all(done);
     expect(yamlOf(bundle)).toBe(one['goondan.yaml']);
     expect(bundle.digest).toBe(before);

@@ -111,33 +111,6 @@ describe('an event', () => {
     ]);
   });
 
-  test('waits for the node that owns its instance, which is woken by the store', async () => {
-    let owner = 'elsewhere';
-    let wake: (at: AgentAddress) => void = () => undefined;
-    const opened = await openSwarm(echo, {
-      wrap: (store) => ({
-        ...store,
-        placement: { ...store.placement, claim: async () => owner === 'here' },
-        inbox: {
-          ...store.inbox,
-          onWake(listener) {
-            wake = listener;
-            return () => undefined;
-          },
-        },
-      }),
-    });
-    const { swarm } = opened;
-    const [at, event] = [{ agentName: 'a', instanceKey: 'default' }, eventOf('hello')];
-    expect(await swarm.accept(at, event, false)).toMatchObject({ duplicate: false });
-    expect(await swarm.wake()).toBe(0);
-    expect(swarm.instances.find(at)).toBeUndefined();
-    owner = 'here';
-    const { end } = swarm.waiters.wait(at, event.id);
-    wake(at);
-    expect(textOf(await end)).toBe('a/default: hello');
-  });
-
   test('R-06 has an instance and a folder of its own, whatever its key', async () => {
     const { send, journal, stateRoot } = await openSwarm(echo);
     const keys = [
@@ -359,38 +332,6 @@ describe('agents that ask each other', () => {
   });
 });
 
-describe('a swarm in which one agent writes to many', () => {
-  test('a person who asks another agent waits for no start if it is warm, and for at most one if it is cold', async () => {
-    const gate = Promise.withResolvers<void>();
-    const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
-    const { send, swarm, agents } = await openSwarm(
-      async (turn) => {
-        const { at, call } = turn;
-        if (at.agentName === 'b') await gate.promise;
-        if (at.agentName !== 'a') return echo(turn);
-        await Promise.all(keys.map((instanceKey) => call('send', { agentName: 'b', instanceKey })));
-        return 'sent';
-      },
-      { policy: { maxProcesses: 16 } },
-    );
-    const startOf = (agentName: string) =>
-      agents.children.findIndex(({ request }) => request.name.includes(`agent ${agentName}/`));
-    await send('c', 'warm');
-    await send('a', 'go');
-    expect(swarm.instances.waiting).toBeGreaterThan(40);
-    // The agent still has its first process.
-    expect(textOf(await send('c', 'and now?'))).toBe('c/default: and now?');
-    expect(agents.started.filter(({ at }) => at.agentName === 'c')).toHaveLength(1);
-
-    const cold = { agentName: 'd', instanceKey: 'default' };
-    await swarm.accept(cold, eventOf('hello'), false);
-    const before = agents.children.length;
-    gate.resolve();
-    await until(() => startOf('d') >= 0 && swarm.instances.waiting === 0);
-    expect(startOf('d') - before).toBeLessThanOrEqual(1);
-  });
-});
-
 describe('a swarm with one process', () => {
   test('starts eight for people in a row, and then the one that an agent wrote to', async () => {
     const gate = Promise.withResolvers<void>();
@@ -461,23 +402,6 @@ describe('a stopping swarm', () => {
     );
     await swarm.drain(20, new AbortController().signal);
     expect(agents.children.map(({ kills }) => kills)).toEqual([[0]]);
-    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
-  });
-
-  test('R-07 does not wait for an instance without a process', async () => {
-    const backoff = { quickCrashes: 1, baseMs: 600_000, maxMs: 600_000 };
-    const { swarm, journal } = await openSwarm(
-      async ({ child }) => {
-        child.exit({ code: 1 });
-        return undefined;
-      },
-      { policy: { restart: backoff } },
-    );
-    await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('crash'), false);
-    await swarm.instances.until(
-      () => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.phase.name === 'backoff',
-    );
-    await swarm.drain(600_000, new AbortController().signal);
     expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
   });
 });
