@@ -1,41 +1,25 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
+import { fakeConnection, fakeIngress } from '../../testing/fake-connection.ts';
 import { acceptHeard } from './accept-heard.ts';
-import { memoryBlobs } from '../../store/memory-blobs.ts';
 
-const plan: ConnectionPlan = {
-  connection: 'inbound',
-  connector: 'chat',
-  root: '/bundle',
-  entry: 'chat.ts',
+const plan = fakeConnection('inbound', {
   events: ['message', 'joined'],
-  config: {},
-  secrets: {},
   rules: [{ match: { event: 'message' }, route: { instanceKeyProperty: 'chat' } }],
-};
+});
 
 const heard = { name: 'message', input: 'hi', properties: { chat: 'kim' }, createdAt: new Date(7) };
 
-const never = () => new Promise<never>(() => undefined);
-
 function open(over: Partial<ConnectionPlan> = {}, write: () => Promise<void> = async () => undefined) {
   const accepted: [AgentAddress, AgentEvent][] = [];
-  const accept = acceptHeard(
-    { ...plan, ...over },
-    {
-      entryAgent: () => 'coder',
-      newTraceId: () => 'f'.repeat(32),
-      uploads: memoryBlobs(),
-      maxFileBytes: () => 1_000,
-      ask: never,
-      accept: async (to, event) => {
-        accepted.push([to, event]);
-        await write();
-      },
+  const ingress = fakeIngress({
+    accept: async (to, event) => {
+      accepted.push([to, event]);
+      await write();
     },
-  );
-  return { accept, accepted };
+  });
+  return { accept: acceptHeard({ ...plan, ...over }, ingress), accepted };
 }
 
 const codeOf = (accepting: Promise<void>) =>
@@ -48,19 +32,9 @@ describe('an event of a connector', () => {
   test('R-01 R-08 goes to the target of the rules, from its connection, with a trace of its own', async () => {
     const { accept, accepted } = open();
     await accept('delivery-1', heard);
-    expect(accepted).toEqual([
-      [
-        { agentName: 'coder', instanceKey: 'kim' },
-        {
-          id: expect.stringMatching(/^heard-[0-9a-f]{32}$/),
-          type: 'message',
-          input: 'hi',
-          instanceKey: 'kim',
-          source: { kind: 'connector', name: 'inbound' },
-          traceId: 'f'.repeat(32),
-          createdAt: new Date(7),
-        },
-      ],
+    const source = { kind: 'connector', name: 'inbound' };
+    expect(accepted).toMatchObject([
+      [{ agentName: 'coder', instanceKey: 'kim' }, { input: 'hi', instanceKey: 'kim', source, traceId: 'f'.repeat(32) }],
     ]);
   });
 
@@ -87,17 +61,7 @@ describe('an event of a connector', () => {
 
   test('may have any name when the connector declares none', async () => {
     const { events: _, ...undeclared } = plan;
-    const accept = acceptHeard(
-      { ...undeclared, rules: [{ route: {} }] },
-      {
-        entryAgent: () => 'coder',
-        newTraceId: () => 't',
-        uploads: memoryBlobs(),
-        maxFileBytes: () => 1_000,
-        accept: async () => undefined,
-        ask: never,
-      },
-    );
+    const accept = acceptHeard({ ...undeclared, rules: [{ route: {} }] }, fakeIngress());
     expect(await codeOf(accept('1', { ...heard, name: 'anything' }))).toBe('accepted');
   });
 

@@ -11,12 +11,12 @@ import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
+import { fakeConnection, fakeIngress } from '../../testing/fake-connection.ts';
 import { type FakeSpawnOptions, fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';
 import { Connections } from './connections.ts';
-import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { noQuestions } from '../../testing/no-questions.ts';
 
 const policy = {
@@ -26,33 +26,20 @@ const policy = {
   startTimeoutMs: 2_000,
 };
 
-function planOf(connection: string, over: Partial<ConnectionPlan> = {}): ConnectionPlan {
-  return {
-    connection,
-    connector: 'chat',
-    root: '/bundle',
-    entry: 'chat.ts',
-    config: { port: 1 },
-    secrets: { token: 'sk-live-12345' },
-    rules: [{ route: {} }],
-    ...over,
-  };
-}
+const planOf = (connection: string, over: Partial<ConnectionPlan> = {}) =>
+  fakeConnection(connection, { config: { port: 1 }, secrets: { token: 'sk-live-12345' }, ...over });
 
 const event = { name: 'message', input: 'hi', createdAt: new Date(0) };
 
 interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
   readonly accept?: Ingress['accept'];
-  readonly ask?: Ingress['ask'];
   /** Returns the policy. It is called whenever the connections need the policy. */
   readonly policyNow?: () => typeof policy;
 }
 
-const never = () => new Promise<never>(() => undefined);
-
 function open(given: Options = {}) {
-  const { plans = [planOf('one')], accept = async () => undefined, ask = never, policyNow, ...options } = given;
+  const { plans = [planOf('one')], accept, policyNow, ...options } = given;
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<ToConnector, FromConnector>({ clock, ...options });
   const lines: LogLine[] = [];
@@ -63,14 +50,7 @@ function open(given: Options = {}) {
     runner: '/runner.js',
     frameFolderFor: (connection) => `/frames/${connection}`,
     makeWorkFolder: (connection) => `/scratch/${connection}`,
-    ingress: {
-      entryAgent: () => 'coder',
-      newTraceId: () => 'f'.repeat(32),
-      uploads: memoryBlobs(),
-      maxFileBytes: () => 1_000,
-      accept,
-      ask,
-    },
+    ingress: fakeIngress(accept && { accept }),
     questions: () => noQuestions,
     report: (line) => lines.push(line),
     onOutput: (...each) => output.push(each),
@@ -407,15 +387,6 @@ describe('a changed list of connections for a running swarm', () => {
     child().channel.onMessage((message) => told.push(message));
     await clock.advance(0);
     expect(told).toMatchObject([{ type: 'start', plan: { config: { port: 2 } } }]);
-  });
-
-  test('a process that does not end is killed after the grace, and then replaced', async () => {
-    const { connections, children, clock } = await listening();
-    connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
-    await clock.advance(graceMs - 1);
-    expect(children).toHaveLength(1);
-    await clock.advance(10_000);
-    expect(children.length).toBeGreaterThan(1);
   });
 
   test('removed connections end, and added ones start', async () => {

@@ -7,12 +7,12 @@ import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
 import type { ConnectionLease, ConnectionLeases } from '../../store/cluster-store.ts';
+import { fakeConnection, fakeIngress } from '../../testing/fake-connection.ts';
 import { fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { Connections } from './connections.ts';
-import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { noQuestions } from '../../testing/no-questions.ts';
 
 const folders: { [Symbol.dispose](): void }[] = [];
@@ -60,12 +60,7 @@ function openNode(leases: MemoryLeases, node: string, over: Partial<ConnectionPl
   const made = temporaryBundle({});
   folders.push(made);
   const folder = join(made.folder, 'connection');
-  const plan: ConnectionPlan = {
-    ...{ connection: 'one', connector: 'chat', root: '/bundle', entry: 'chat.ts', config: {}, secrets: {} },
-    rules: [{ route: {} }],
-    ...over,
-  };
-  const connections = new Connections([plan], {
+  const connections = new Connections([fakeConnection('one', over)], {
     spawn,
     clock,
     leases: leases.of(node),
@@ -75,14 +70,7 @@ function openNode(leases: MemoryLeases, node: string, over: Partial<ConnectionPl
       mkdirSync(folder, { recursive: true });
       return folder;
     },
-    ingress: {
-      entryAgent: () => 'coder',
-      newTraceId: () => 'f'.repeat(32),
-      uploads: memoryBlobs(),
-      maxFileBytes: () => 1_000,
-      accept: async () => undefined,
-      ask: () => new Promise<never>(() => undefined),
-    },
+    ingress: fakeIngress(),
     questions: () => noQuestions,
     report: () => undefined,
     onOutput: () => undefined,
@@ -91,17 +79,25 @@ function openNode(leases: MemoryLeases, node: string, over: Partial<ConnectionPl
   return { connections, clock, children, folder };
 }
 
+/** Starts node `one`, which gets the connection. */
+async function startNode() {
+  const leases = new MemoryLeases();
+  const one = openNode(leases, 'one');
+  one.connections.start();
+  await one.clock.advance(0);
+  return { leases, one };
+}
+
 describe('S-07 a connection of several nodes', () => {
   test('does not run at a node that misses its values, also after a reload', async () => {
     const leases = new MemoryLeases();
     const { connections, children, clock } = openNode(leases, 'one', { missing: ['KEY (Connection/one)'] });
     connections.start();
     await clock.advance(5_000);
-    const plan = { connection: 'one', connector: 'chat', root: '/bundle', entry: 'chat.ts', config: {}, secrets: {} };
-    connections.replace([{ ...plan, rules: [{ route: {} }], missing: ['KEY'] }], new Set(['one']), 0);
+    connections.replace([fakeConnection('one', { missing: ['KEY'] })], new Set(['one']), 0);
     await clock.advance(5_000);
     expect([leases.owner, children.length, connections.status()]).toEqual([undefined, 0, []]);
-    connections.replace([{ ...plan, rules: [{ route: {} }] }], new Set(['one']), 0);
+    connections.replace([fakeConnection('one')], new Set(['one']), 0);
     await clock.advance(5_000);
     expect([leases.owner, children.length]).toEqual(['one', 1]);
     void connections.drain(0);
@@ -131,10 +127,7 @@ describe('S-07 a connection of several nodes', () => {
   });
 
   test('is taken over when its node dies, with the files that were written last', async () => {
-    const leases = new MemoryLeases();
-    const one = openNode(leases, 'one');
-    one.connections.start();
-    await one.clock.advance(0);
+    const { leases, one } = await startNode();
     writeFileSync(join(one.folder, 'schedule.json'), '1');
     await one.clock.advance(10_000);
     expect(leases.writes).toBe(1);
@@ -152,10 +145,7 @@ describe('S-07 a connection of several nodes', () => {
   });
 
   test('whose events are refused by the store is killed, and waits for its lease again', async () => {
-    const leases = new MemoryLeases();
-    const one = openNode(leases, 'one');
-    one.connections.start();
-    await one.clock.advance(0);
+    const { leases, one } = await startNode();
     leases.owner = 'two';
     one.connections.lost('one');
     expect(one.children[0]?.kills).toHaveLength(1);
@@ -167,10 +157,7 @@ describe('S-07 a connection of several nodes', () => {
   });
 
   test('that came back is not ended by the folder that it had before', async () => {
-    const leases = new MemoryLeases();
-    const one = openNode(leases, 'one');
-    one.connections.start();
-    await one.clock.advance(0);
+    const { leases, one } = await startNode();
     one.connections.lost('one');
     await one.clock.advance(1_000);
     expect(one.connections.fenceOf('one')?.epoch).toBe(2);

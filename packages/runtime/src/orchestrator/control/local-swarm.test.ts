@@ -318,18 +318,6 @@ describe('a restart', () => {
     expect(await control.restart()).toBe(1);
   });
 
-  test('does not wait for the backoff of earlier crashes', async () => {
-    const hour = 3_600_000;
-    const restart = { quickCrashes: 1, baseMs: hour, maxMs: hour, healthyMs: hour };
-    const { control, agents } = await open(echo, { restart });
-    agents.onStart = (child) => child.exit({ code: 3 });
-    await control.deliver({ id: 'one', input: 'x' });
-    await until(async () => (await control.status()).instances[0]?.status === 'waiting');
-    agents.onStart = undefined;
-    expect(await control.restart()).toBe(1);
-    expect(textOf((await control.ask({ id: 'one' })).result.responseMessage)).toBe('a/default: x');
-  });
-
   test('replaces the chosen processes between turns, and loses nothing', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, swarm } = await open(async (turn) => {

@@ -36,30 +36,6 @@ describe('an event', () => {
     expect(agents.started.map(({ at }) => name(at)).toSorted()).toEqual(['a/default', 'a/other', 'b/default']);
   });
 
-  test('R-02 is handled after those before it, one at a time; other instances do not wait', async () => {
-    const order: string[] = [];
-    const gate = Promise.withResolvers<void>();
-    const { send } = await openSwarm(async ({ at, event }) => {
-      order.push(`begin ${event.input}`);
-      if (at.agentName === 'a') await gate.promise;
-      order.push(`end ${event.input}`);
-      return '';
-    });
-    const first = [send('a', '1'), send('a', '2'), send('a', '3')];
-    await send('b', 'free');
-    gate.resolve();
-    await Promise.all(first);
-    expect(order.filter((each) => !each.includes('free'))).toEqual([
-      'begin 1',
-      'end 1',
-      'begin 2',
-      'end 2',
-      'begin 3',
-      'end 3',
-    ]);
-    expect(order.indexOf('end free')).toBeLessThan(order.indexOf('end 1'));
-  });
-
   test('is on disk before it is acknowledged, and rejected for an unknown agent or an invalid key', async () => {
     const { swarm, journal } = await openSwarm(async () => new Promise(() => undefined));
     const event = eventOf('kept');
@@ -200,19 +176,6 @@ function reportSoFar({ channel }: FakeChild<ToAgent, FromAgent>, delta: TurnDelt
 }
 
 describe('a process that dies', () => {
-  test('R-03 in the middle of a turn is replaced, the next one handles its event, and no other instance notices', async () => {
-    let kills = 2;
-    const { agents, send } = await openSwarm(async (turn) => {
-      if (turn.event.input !== 'fatal' || kills-- <= 0) return echo(turn);
-      turn.child.exit({ code: 1 });
-      return undefined;
-    });
-    await send('b', 'before');
-    const ends = await Promise.all([send('a', 'fatal'), send('a', 'after'), send('b', 'other')]);
-    expect(ends.map(textOf)).toEqual(['a/default: fatal', 'a/default: after', 'b/default: other']);
-    expect(agents.started.map(({ at }) => at.agentName).toSorted()).toEqual(['a', 'a', 'a', 'b']);
-  });
-
   test('R-03 three times in the same turn: the fourth folds the event as a dead letter', async () => {
     const { send, lines } = await openSwarm(async (turn) => {
       if (turn.deadLetter) throw new Error('put aside');
