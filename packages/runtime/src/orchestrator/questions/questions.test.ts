@@ -92,7 +92,7 @@ function open(disk = new FakeDisk(), clock = manualClock()) {
       await settle();
       return questions.pending().at(-1)?.id ?? '';
     },
-    endOf: (callId: string) => said.flatMap((message) => (isEnd(message, callId) ? message.outcome : []))[0],
+    endOf: (callId: string): unknown => said.flatMap((message) => (isEnd(message, callId) ? message.outcome : []))[0],
   };
 }
 

@@ -53,15 +53,18 @@ async function openSwarm(
     }
   };
   cleanups.push(close);
-  /** Waits until the agent has this status. Work on the disk takes no time on the manual clock. */
-  const reach = async (agentName: string, wanted: string) => {
-    await until(
+  /** Advances the clock until the condition is true. Work on the disk takes no time on the manual clock. */
+  const advanceUntil = (condition: () => boolean | Promise<boolean>, about: string, ms = 0) =>
+    until(
       async () => {
-        await clock.advance(0);
-        return status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName));
+        await clock.advance(ms);
+        return condition();
       },
-      { about: `${agentName} is ${wanted}` },
+      { about },
     );
+  /** Waits until the agent has this status. */
+  const reach = async (agentName: string, wanted: string) => {
+    await advanceUntil(() => status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName)), `${agentName} is ${wanted}`);
   };
   /** Lets time pass while frames are delivered, so that heartbeats are answered. */
   const pass = async (ms: number) => {
@@ -70,7 +73,7 @@ async function openSwarm(
       for (let hops = 0; hops < 5; hops++) await clock.advance(0);
     }
   };
-  return { ...opened, clock, begun, reach, pass, close };
+  return { ...opened, clock, begun, reach, advanceUntil, pass, close };
 }
 
 const outcomeOf = async (asked: ReturnType<FakeTurn['call']>) => {
@@ -114,13 +117,7 @@ describe('a request between agents', () => {
     const end = first.send('a', 'go');
     await first.reach('b', 'starting');
     await first.reach('a', 'working');
-    await until(
-      async () => {
-        await first.clock.advance(0);
-        return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
-      },
-      { about: 'both are in its queue' },
-    );
+    await first.advanceUntil(() => first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2, 'both are in its queue');
     // The start takes longer than the limit for queued requests, but a start has its own limit.
     await first.pass(60_000);
     await first.reach('b', 'working');
@@ -146,13 +143,7 @@ describe('a request between agents', () => {
       if (notice.type === 'turn.ended' && notice.end.agent === 'b') ends.push(textOf(notice.end));
     });
     await second.swarm.wake();
-    await until(
-      async () => {
-        await second.clock.advance(1);
-        return ends.length === 2;
-      },
-      { about: 'both are over' },
-    );
+    await second.advanceUntil(() => ends.length === 2, 'both are over', 1);
     expect(ends).toEqual(['ran busy', 'cancelled queued']);
   });
 
@@ -166,7 +157,7 @@ describe('a request between agents', () => {
     await first.close();
 
     const gate = Promise.withResolvers<void>();
-    const { swarm, reach, clock, begun } = await openSwarm(
+    const { swarm, reach, advanceUntil, clock, begun } = await openSwarm(
       async ({ at, call }) => {
         if (at.agentName !== 'a') return new Promise(() => undefined);
         await gate.promise;
@@ -179,21 +170,9 @@ describe('a request between agents', () => {
     await reach('a', 'working');
     await reach('b', 'working');
     gate.resolve();
-    await until(
-      async () => {
-        await clock.advance(0);
-        return begun.length === 2 && clock.pending > 0;
-      },
-      { about: 'a waits' },
-    );
+    await advanceUntil(() => begun.length === 2 && clock.pending > 0, 'a waits');
     const over = end.then(textOf);
-    await until(
-      async () => {
-        await clock.advance(300);
-        return Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]);
-      },
-      { about: 'its time is up' },
-    );
+    await advanceUntil(() => Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]), 'its time is up', 300);
     expect(await over).toContain('within 900 ms of the start of its turn');
   });
 });

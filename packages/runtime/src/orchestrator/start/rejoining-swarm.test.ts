@@ -31,28 +31,35 @@ function fakeNode(name: string) {
   };
 }
 
-const notice: SwarmNotice = { type: 'log', line: { time: '', level: 'info', message: 'hello' } };
-
-test('S-02 a node that lost its place joins again until it is stopped, and its watches go on', async () => {
+/** Starts a node. While its store is away, it cannot start again. */
+async function openNode() {
   const clock = manualClock();
   const made: ReturnType<typeof fakeNode>[] = [];
   const again: boolean[] = [];
   const warnings: string[] = [];
-  let isAway = false;
+  const store = { isAway: false, asked: 0 };
   const swarm = await rejoiningSwarm({
     clock,
     warn: (message) => void warnings.push(message),
     async start(isAgain) {
-      if (isAway) throw new GoondanError('E_STORE_AWAY', 'away');
+      store.asked += 1;
+      if (store.isAway) throw new GoondanError('E_STORE_AWAY', 'away');
       again.push(isAgain);
       const node = fakeNode(`node ${made.length}`);
       made.push(node);
       return node.swarm;
     },
   });
+  return { swarm, clock, made, again, warnings, store };
+}
+
+const notice: SwarmNotice = { type: 'log', line: { time: '', level: 'info', message: 'hello' } };
+
+test('S-02 a node that lost its place joins again until it is stopped, and its watches go on', async () => {
+  const { swarm, clock, made, again, warnings, store } = await openNode();
   const heard: SwarmNotice[] = [];
   await swarm.watch({}, (each) => void heard.push(each));
-  isAway = true;
+  store.isAway = true;
   made[0]?.end('E_FENCED');
   await clock.advance(3_000);
   expect(await swarm.status().catch((error: unknown) => error)).toMatchObject({
@@ -60,7 +67,7 @@ test('S-02 a node that lost its place joins again until it is stopped, and its w
     retryable: true,
   });
   expect(warnings).toEqual(['The node cannot join again yet: away']);
-  isAway = false;
+  store.isAway = false;
   await clock.advance(10_000);
   expect(again).toEqual([false, true]);
   expect(await swarm.status()).toMatchObject({ swarm: 'node 1' });
@@ -72,17 +79,7 @@ test('S-02 a node that lost its place joins again until it is stopped, and its w
 });
 
 test('a watch that was ended does not go on when the node joins again', async () => {
-  const clock = manualClock();
-  const made: ReturnType<typeof fakeNode>[] = [];
-  const swarm = await rejoiningSwarm({
-    clock,
-    warn: () => undefined,
-    async start() {
-      const node = fakeNode(`node ${made.length}`);
-      made.push(node);
-      return node.swarm;
-    },
-  });
+  const { swarm, clock, made } = await openNode();
   const heard: SwarmNotice[] = [];
   const watch = await swarm.watch({}, (each) => void heard.push(each));
   watch.end();
@@ -95,36 +92,18 @@ test('a watch that was ended does not go on when the node joins again', async ()
 });
 
 test('a node that ends for another reason does not join again', async () => {
-  const node = fakeNode('only');
-  let starts = 0;
-  const swarm = await rejoiningSwarm({
-    warn: () => undefined,
-    async start() {
-      starts += 1;
-      return node.swarm;
-    },
-  });
-  node.end('E_UNEXPECTED');
+  const { swarm, made } = await openNode();
+  made[0]?.end('E_UNEXPECTED');
   await swarm.stopped;
-  expect([starts, swarm.failure?.code]).toEqual([1, 'E_UNEXPECTED']);
+  expect([made.length, swarm.failure?.code]).toEqual([1, 'E_UNEXPECTED']);
 });
 
 test('a node that is stopped while it is away from its swarm ends', async () => {
-  const clock = manualClock();
-  const node = fakeNode('only');
-  let starts = 0;
-  const swarm = await rejoiningSwarm({
-    clock,
-    warn: () => undefined,
-    async start() {
-      starts += 1;
-      if (starts > 1) throw new Error('away');
-      return node.swarm;
-    },
-  });
-  node.end('E_FENCED');
+  const { swarm, clock, made, store } = await openNode();
+  store.isAway = true;
+  made[0]?.end('E_FENCED');
   await clock.advance(100);
   await swarm.stop();
-  const { length } = await clock.advance(60_000).then(() => Array.from({ length: starts }));
-  expect(length).toBeLessThan(4);
+  await clock.advance(60_000);
+  expect(store.asked).toBeLessThan(4);
 });

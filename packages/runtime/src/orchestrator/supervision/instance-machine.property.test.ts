@@ -1,6 +1,7 @@
 // Tests random lives of one instance, in a simulated world that keeps its own records, independent of the state
 // machine.
 import { expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { eventOf } from '../../testing/driven-instance.ts';

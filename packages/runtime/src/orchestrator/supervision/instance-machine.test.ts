@@ -489,34 +489,17 @@ test('every phase that must end has its timer, and clears it at its end', () => 
 
 test('the phases as planSlots sees them', () => {
   const instance = new Driven();
-  const conditions = [conditionOf(instance.state, false)];
-  const look = (hasRequest = false) => conditions.push(conditionOf(instance.state, hasRequest));
-  instance.acts(work('a'));
-  look();
-  instance.acts({ type: 'slot.granted' });
-  look();
-  instance.acts({ type: 'ready', process: 1 });
-  look();
-  look(true);
-  instance.acts({ type: 'drain', graceMs: 5, afterwards: 'stop' });
-  look();
-  look(true);
-  instance.done('a');
-  look(true);
-  instance.acts({ type: 'drain', graceMs: 0, afterwards: 'stop' });
-  look();
+  const after = (hasRequest: boolean, ...inputs: InstanceInput[]) => {
+    instance.do(...inputs);
+    return conditionOf(instance.state, hasRequest);
+  };
+  const stop = { type: 'drain', graceMs: 5, afterwards: 'stop' } as const;
+  expect([after(false), after(false, work('a'))]).toEqual([undefined, undefined]);
+  expect(after(false, { type: 'slot.granted' })).toBe('starting');
+  expect([after(false, { type: 'ready', process: 1 }), after(true)]).toEqual(['working', 'waiting']);
+  expect([after(false, stop), after(true)]).toEqual(['stopping', 'waiting']);
+  expect(after(true, { type: 'turn.done', process: 1, eventId: 'a', outcome })).toBe('stopping');
+  expect(after(false, { ...stop, graceMs: 0 })).toBe('stopping');
   instance.exit();
-  look();
-  expect(conditions).toEqual([
-    undefined,
-    undefined,
-    'starting',
-    'working',
-    'waiting',
-    'stopping',
-    'waiting',
-    'stopping',
-    'stopping',
-    undefined,
-  ]);
+  expect(after(false)).toBeUndefined();
 });

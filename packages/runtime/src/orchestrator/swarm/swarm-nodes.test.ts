@@ -22,6 +22,16 @@ function isOfType<Type extends ToAgent['type']>(
   return typeof message === 'object' && message !== null && 'type' in message && message.type === type;
 }
 
+/** An answer that records the ids of the events it handles. */
+function recordTurns() {
+  const ran: string[] = [];
+  const answer: FakeAnswer = async ({ event }) => {
+    ran.push(event.id);
+    return 'done';
+  };
+  return { ran, answer };
+}
+
 describe('several nodes', () => {
   test('S-02 an instance gets a process at one node only, wherever its input arrives', async () => {
     const cluster = new MemoryCluster();
@@ -43,11 +53,7 @@ describe('several nodes', () => {
 
   test('S-03 input that two nodes accept at the same time is handled in the order of its numbers', async () => {
     const cluster = new MemoryCluster();
-    const ran: string[] = [];
-    const answer: FakeAnswer = async ({ event }) => {
-      ran.push(event.id);
-      return 'done';
-    };
+    const { ran, answer } = recordTurns();
     const one = await openFakeNode(cluster, 'one', answer);
     const two = await openFakeNode(cluster, 'two', answer);
     // The owner does not hear of events that the other node accepts, also before its claim.
@@ -98,11 +104,8 @@ describe('several nodes', () => {
 
   test('S-03 input that arrives at its owner alone is queued without a read of the inbox', async () => {
     const cluster = new MemoryCluster();
-    const ran: string[] = [];
-    const one = await openFakeNode(cluster, 'one', async ({ event }) => {
-      ran.push(event.id);
-      return 'done';
-    });
+    const { ran, answer } = recordTurns();
+    const one = await openFakeNode(cluster, 'one', answer);
     await deliver(one, at('a'), { id: 'first' });
     await until(() => ran.length === 1);
     const read = spyOn(one.store.inbox, 'pendingEntries');
@@ -146,12 +149,8 @@ describe('several nodes', () => {
     const one = await openFakeNode(cluster, 'one', never);
     const events = [await deliver(one, at('a')), await deliver(one, at('a')), await deliver(one, at('b'))];
     await until(() => one.swarm.instances.find(at('b'))?.running !== undefined);
-    const handled: string[] = [];
+    const { ran: handled, answer } = recordTurns();
     const excused: string[] = [];
-    const answer: FakeAnswer = async ({ event }) => {
-      handled.push(event.id);
-      return 'done';
-    };
     await openFakeNode(cluster, 'two', answer, {
       beforeSend(message) {
         if (isOfType(message, 'turn') && message.isExcused === true) excused.push(message.event.id);
@@ -301,11 +300,8 @@ describe('several nodes', () => {
     const running = await deliver(one, at('a'));
     const waiting = await deliver(one, at('a'));
     await until(() => one.swarm.instances.find(at('a'))?.running !== undefined);
-    const handled: string[] = [];
-    const two = await openFakeNode(cluster, 'two', async ({ event }) => {
-      handled.push(event.id);
-      return 'two';
-    });
+    const { ran: handled, answer } = recordTurns();
+    const two = await openFakeNode(cluster, 'two', answer);
     const gone = one.swarm.moves.giveUpAll();
     await Bun.sleep(1);
     expect(cluster.ownerOf(at('a'))).toBe('one');
