@@ -62,55 +62,23 @@ describe('a changeset', () => {
     });
   });
 
+  // Each edit is the content before and after it; `-` is no file.
   test.each([
-    [
-      'that an agent created and edited',
-      [
-        ['a', null],
-        ['b', 'a'],
-      ],
-      'b',
-    ],
-    [
-      'that an agent created, and a person edited before the agent did',
-      [
-        ['a', null],
-        ['c', 'b'],
-      ],
-      undefined,
-    ],
-    [
-      'that an agent created and deleted',
-      [
-        ['a', null],
-        [null, 'a'],
-      ],
-      undefined,
-    ],
-    [
-      'that an agent deleted and a person wrote again',
-      [
-        ['a', null],
-        [null, 'a'],
-        ['c', 'b'],
-      ],
-      undefined,
-    ],
-    [
-      'that a person wrote and an agent edited',
-      [
-        ['b', 'a'],
-        ['c', 'b'],
-      ],
-      undefined,
-    ],
-  ] as const)('knows who owns a file %s', (_, edits, digest) => {
-    const records = edits.map(([after, before], day) => ({
-      ...record,
-      state: 'committed' as const,
-      commit: { ...commit, at: `2026-01-0${day + 1}T00:00:00.000Z` },
-      edits: [{ path: 'clock.ts', before, after }],
-    }));
+    ['that an agent created and edited', ['- a', 'a b'], 'b'],
+    ['that an agent created, and a person edited before the agent did', ['- a', 'b c'], undefined],
+    ['that an agent created and deleted', ['- a', 'a -'], undefined],
+    ['that an agent deleted and a person wrote again', ['- a', 'a -', 'b c'], undefined],
+    ['that a person wrote and an agent edited', ['a b', 'b c'], undefined],
+  ])('knows who owns a file %s', (_, edits, digest) => {
+    const records = edits.map((edit, day) => {
+      const [before = null, after = null] = edit.split(' ').map((content) => (content === '-' ? null : content));
+      return {
+        ...record,
+        state: 'committed' as const,
+        commit: { ...commit, at: `2026-01-0${day + 1}T00:00:00.000Z` },
+        edits: [{ path: 'clock.ts', before, after }],
+      };
+    });
     // The list begins with the newest.
     const { addedFiles } = addedEarlier(records.toReversed());
     expect(addedFiles).toEqual(digest === undefined ? [] : [{ path: 'clock.ts', digest }]);

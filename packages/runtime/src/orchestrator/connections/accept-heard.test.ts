@@ -34,7 +34,10 @@ describe('an event of a connector', () => {
     await accept('delivery-1', heard);
     const source = { kind: 'connector', name: 'inbound' };
     expect(accepted).toMatchObject([
-      [{ agentName: 'coder', instanceKey: 'kim' }, { input: 'hi', instanceKey: 'kim', source, traceId: 'f'.repeat(32) }],
+      [
+        { agentName: 'coder', instanceKey: 'kim' },
+        { input: 'hi', instanceKey: 'kim', source, traceId: 'f'.repeat(32) },
+      ],
     ]);
   });
 

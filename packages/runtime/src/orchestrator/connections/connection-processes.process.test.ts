@@ -18,7 +18,7 @@ import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';
 import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';
-import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { fakeConnection, fakeIngress } from '../../testing/fake-connection.ts';
 import { noQuestions } from '../../testing/no-questions.ts';
 import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
 import { until } from '../../../../../test/until.ts';
@@ -97,17 +97,11 @@ afterAll(async () => {
 });
 
 function planOf(connector: string, over: Partial<ConnectionPlan> = {}): ConnectionPlan {
-  return {
-    connection: connector,
-    connector,
-    root: bundle,
-    entry: `${connector}.ts`,
-    events: ['message', 'joined'],
-    config: {},
-    secrets: {},
+  return fakeConnection(connector, {
+    ...{ connector, root: bundle, entry: `${connector}.ts`, events: ['message', 'joined'] },
     rules: [{ match: { event: 'message' }, route: { instanceKeyProperty: 'chat' } }],
     ...over,
-  };
+  });
 }
 
 const policy = {
@@ -152,14 +146,8 @@ function open(
       mkdirSync(made, { recursive: true });
       return made;
     },
-    ingress: {
-      entryAgent: () => 'coder',
-      newTraceId: () => crypto.randomUUID().replaceAll('-', ''),
-      uploads: memoryBlobs(),
-      maxFileBytes: () => 1_000,
-      accept,
-      ask: never,
-    },
+    // These tests need no asks; see connector-asks.process.test.ts.
+    ingress: fakeIngress({ accept }),
     questions: () => noQuestions,
     report: (line) => lines.push(line),
     onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),
@@ -190,9 +178,6 @@ function open(
     listening: (count = 1) => until(() => ports().length >= count && statusOf('http')?.status === 'listening'),
   };
 }
-
-/** These tests need no asks; see connector-asks.process.test.ts. */
-const never = () => new Promise<never>(() => undefined);
 
 describe('an event from outside', () => {
   test('is acknowledged to its sender after it is on disk, not before', async () => {

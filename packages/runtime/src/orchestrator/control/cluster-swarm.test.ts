@@ -273,24 +273,11 @@ describe('the handle of a swarm with several nodes', () => {
       ['far', 'b'],
     ]);
     expect(status.connections).toEqual(fakeStatus.connections.map((each) => ({ ...each, node: 'a' })));
+    const facts = { version: '1.0.0', since: new Date(0).toISOString(), processes: 1, instances: 2 };
+    const missing = ['does not run agent "entry": KEY (Model/m) is not set.'];
     expect(status.nodes).toEqual([
-      {
-        name: 'a',
-        version: '1.0.0',
-        since: new Date(0).toISOString(),
-        address: a.port.address,
-        processes: 1,
-        instances: 2,
-      },
-      {
-        name: 'b',
-        version: '1.0.0',
-        since: new Date(0).toISOString(),
-        address: b.port.address,
-        processes: 1,
-        instances: 2,
-        missing: ['does not run agent "entry": KEY (Model/m) is not set.'],
-      },
+      { name: 'a', address: a.port.address, ...facts },
+      { name: 'b', address: b.port.address, ...facts, missing },
     ]);
     expect(await a.swarm.instances()).toEqual([{ ...elsewhere, node: 'b' }, asleep]);
   });

@@ -38,7 +38,9 @@ async function open(
   return { ...opened, deps, control, graces };
 }
 
-const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;describe('a delivery', () => {
+const at = { agentName: 'a', instanceKey: 'default' };
+const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;
+describe('a delivery', () => {
   test('goes to the entry agent and the instance "default" unless it names others, and gets ids', async () => {
     const { control, agents } = await open(echo);
     const accepted = await control.deliver({ input: 'hello' });
@@ -110,7 +112,7 @@ describe('an ask', () => {
     const two = new AbortController();
     const first = control.ask({ input: '1' }, { signal: one.signal });
     const second = control.ask({ input: '2' }, { signal: two.signal });
-    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
     two.abort();
     one.abort();
     expect((await first).result.error?.message).toBe('cancelled by a client');
@@ -125,7 +127,7 @@ describe('an ask', () => {
       code: 'E_AGENT_START',
       message: "The agent's process could not start: it ended with code 3.",
     });
-    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
+    expect(await journal.pending(at)).toHaveLength(1);
   });
 });
 
@@ -142,7 +144,7 @@ describe('a cancel', () => {
   test('by the id of an event never ends the turn of another event', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
     const asked = ['mail', 'turn-mail'].map((id) => control.ask({ id }));
-    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
     expect(await control.cancel({ eventId: 'turn-mail', reason: 'this one' })).toBe(true);
     expect(await control.cancel({ eventId: 'mail', reason: 'the other' })).toBe(true);
     const ends = await Promise.all(asked);
@@ -201,7 +203,7 @@ describe('a cancel', () => {
     const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
     await control.deliver({ id: 'e1', input: 'hello' });
     expect(await control.cancel({ eventId: 'e1', reason: `because of a-secret-value${'!'.repeat(2_000)}` })).toBe(true);
-    const [entry] = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
+    const [entry] = await journal.pendingEntries(at);
     expect(entry?.cancelled).toStartWith('because of ***!!!');
     expect(entry?.cancelled).toHaveLength(1_000);
   });
@@ -216,7 +218,7 @@ describe('a cancel', () => {
     );
     asking.catch(() => undefined);
     await cancelled.promise;
-    const entries = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
+    const entries = await journal.pendingEntries(at);
     expect(entries.map(({ cancelled: why }) => why)).toEqual(['cancelled by a client']);
   });
 
@@ -327,7 +329,7 @@ describe('a restart', () => {
     await control.ask({ agent: 'b' });
     const slow = control.ask({ input: 'slow' });
     const next = control.ask({ input: 'next' });
-    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
     const restarted = control.restart({ agent: 'a' });
     gate.resolve();
     expect(textOf((await slow).result.responseMessage)).toBe('a/default: slow');
@@ -339,7 +341,6 @@ describe('a restart', () => {
 
   test('R-07 --fresh resets the conversations, also of sleeping instances', async () => {
     const { control, journal, swarm } = await open(echo);
-    const at = { agentName: 'a', instanceKey: 'default' };
     const opened = await journal.open(at, 'turn-0');
     await journal.commit(
       at,
@@ -359,7 +360,6 @@ describe('a restart', () => {
 
 test('a reset that is refused leaves what is always allowed', async () => {
   const { deps, journal, store, swarm } = await open(echo);
-  const at = { agentName: 'a', instanceKey: 'default' };
   await journal.recover(at);
   await journal.close(at);
   await swarm.wake();
@@ -395,8 +395,6 @@ describe('a restart of an instance that does not start', () => {
 });
 
 describe('a deletion', () => {
-  const at = { agentName: 'a', instanceKey: 'default' };
-
   test('is rejected while input is pending, and then ends no process', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, journal } = await open(async (turn) => {
@@ -414,7 +412,9 @@ describe('a deletion', () => {
     expect(agents.started).toHaveLength(1);
     // Now an input exists only on disk.
     await journal.accept(at, fakeEvent('left behind'));
-    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({
+      code: 'E_INSTANCE_PENDING',
+    });
     expect(await journal.has(at)).toBe(true);
   });
 
@@ -478,20 +478,22 @@ describe('a deletion', () => {
 
   test('is rejected for an unknown instance, and works for an agent that the swarm no longer has', async () => {
     const { control, journal } = await open(echo);
-    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({
+      code: 'E_INSTANCE_UNKNOWN',
+    });
     const old = { agentName: 'z', instanceKey: 'default' };
     await journal.recover(old);
     await journal.close(old);
     expect(await control.deleteInstance(toInstanceAddress(old))).toEqual({ inputs: 0 });
     expect(await journal.has(old)).toBe(false);
     await control.stop();
-    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(old)))).toMatchObject({ code: 'E_SWARM_STOPPED' });
+    expect(await rejectionOf(control.deleteInstance(toInstanceAddress(old)))).toMatchObject({
+      code: 'E_SWARM_STOPPED',
+    });
   });
 });
 
 describe('a fork', () => {
-  const at = { agentName: 'a', instanceKey: 'default' };
-
   test('is known at once, and gets its input; an existing instance is not touched', async () => {
     const { control, agents, journal } = await open(echo);
     await journal.recover(at);
@@ -570,7 +572,7 @@ describe('R-07 a stopping swarm rejects input when no process begins a turn by i
     gate.resolve();
     await drained;
     expect(begun).toEqual(['one']);
-    const pending = await journal.pending({ agentName: 'a', instanceKey: 'default' });
+    const pending = await journal.pending(at);
     expect(pending.map(({ id }) => id)).toEqual(['two', 'three']);
   });
 
@@ -586,7 +588,6 @@ describe('R-07 a stopping swarm rejects input when no process begins a turn by i
 describe('a watcher', () => {
   test('learns of forked, reset and deleted conversations when it is done', async () => {
     const { control, journal, swarm } = await open(echo);
-    const at = { agentName: 'a', instanceKey: 'default' };
     await journal.recover(at);
     await journal.close(at);
     await swarm.wake();

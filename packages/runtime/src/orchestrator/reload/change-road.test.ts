@@ -16,11 +16,9 @@ async function open() {
   const { currentPlan, swarm, agents } = opened;
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
   const said: string[] = [];
-  const control = { onTry: () => {} };
   const trials: Trials = {
     agent: async ({ agentName, systemPrompt }) => {
       said.push(`try ${agentName} ${systemPrompt ?? ''}`);
-      control.onTry();
       return noParts;
     },
     connection: async () => undefined,
@@ -54,7 +52,6 @@ async function open() {
     ...opened,
     reloader,
     said,
-    control,
     withPrompt,
     withFiles,
     inForce: () => currentPlan.value.agents.get('a')?.systemPrompt,
@@ -87,32 +84,6 @@ describe('a change with files', () => {
     expect(await rejectionOf(reloader.onRoad((road) => road.make(change)))).toMatchObject({ message: 'full' });
     expect([said, inForce()]).toEqual([['try a new'], undefined]);
   });
-
-  test.each(['withdrawn', 'stopped'])(
-    'is given up before its files are put, and finished after that: %s',
-    async (how) => {
-      for (const when of ['try', 'put'] as const) {
-        const { reloader, said, control, withPrompt, withFiles, inForce } = await open();
-        const withdrawn = new AbortController();
-        const stop = () => (how === 'stopped' ? void reloader.close() : withdrawn.abort(new Error('withdrawn')));
-        if (when === 'try') control.onTry = stop;
-        const change: SwarmChange = {
-          wanted: withPrompt('new'),
-          withFiles: (apply) => {
-            stop();
-            return withFiles(apply);
-          },
-        };
-        const made = await reloader.onRoad((road) => road.make(change), withdrawn.signal).catch(() => 'given up');
-        expect([when, made === 'given up', inForce()]).toEqual([
-          when,
-          when === 'try',
-          when === 'put' ? 'new' : undefined,
-        ]);
-        expect(said.includes('put')).toBe(when === 'put');
-      }
-    },
-  );
 
   test('waits for the change before it, and a reload waits for it', async () => {
     const { reloader, said, withPrompt, withFiles } = await open();

@@ -64,7 +64,10 @@ async function openSwarm(
     );
   /** Waits until the agent has this status. */
   const reach = async (agentName: string, wanted: string) => {
-    await advanceUntil(() => status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName)), `${agentName} is ${wanted}`);
+    await advanceUntil(
+      () => status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName)),
+      `${agentName} is ${wanted}`,
+    );
   };
   /** Lets time pass while frames are delivered, so that heartbeats are answered. */
   const pass = async (ms: number) => {
@@ -117,7 +120,10 @@ describe('a request between agents', () => {
     const end = first.send('a', 'go');
     await first.reach('b', 'starting');
     await first.reach('a', 'working');
-    await first.advanceUntil(() => first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2, 'both are in its queue');
+    await first.advanceUntil(
+      () => first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2,
+      'both are in its queue',
+    );
     // The start takes longer than the limit for queued requests, but a start has its own limit.
     await first.pass(60_000);
     await first.reach('b', 'working');
@@ -172,7 +178,11 @@ describe('a request between agents', () => {
     gate.resolve();
     await advanceUntil(() => begun.length === 2 && clock.pending > 0, 'a waits');
     const over = end.then(textOf);
-    await advanceUntil(() => Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]), 'its time is up', 300);
+    await advanceUntil(
+      () => Promise.race([over.then(() => true), Bun.sleep(2).then(() => false)]),
+      'its time is up',
+      300,
+    );
     expect(await over).toContain('within 900 ms of the start of its turn');
   });
 });
