@@ -60,7 +60,7 @@ const errors = (actions: readonly CallAction[]) =>
   ends(actions).flatMap(({ outcome }) => (outcome.status === 'failed' ? [outcome.error] : []));
 
 /** A broker with one call of agent `a` to agent `b`: its event, and the event's id. */
-function asked(options: Ask = {}) {
+function openCall(options: Ask = {}) {
   const calls = broker();
   const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), options), moment));
   return { calls, event, id: event.id };
@@ -116,13 +116,13 @@ describe('mayAsk', () => {
 
 describe('a request', () => {
   test('S-03 is not cancelled when its caller has gone to another node before it was accepted', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.moved(at('a'));
     expect(calls.delivered(at('b'), event)).toEqual([]);
   });
 
   test('A-01 A-05 is delivered to its target and ends with the reply', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     expect(calls.turnFinished(at('b'), event, answered('hello'))).toEqual([
       { type: 'timer.clear', timer: event.id },
       {
@@ -234,7 +234,7 @@ describe('a request', () => {
   });
 
   test('A-08 ends with E_AGENT_FAILED and the code of the callee when the callee’s turn fails', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     const error = { code: 'E_MODEL_FAILED', message: 'overloaded' };
     expect(errors(calls.turnFinished(at('b'), event, { turnId: 't', finishReason: 'error', error }))).toEqual([
       { code: 'E_AGENT_FAILED', message: 'Agent "b" failed (E_MODEL_FAILED): overloaded' },
@@ -242,7 +242,7 @@ describe('a request', () => {
   });
 
   test('A-08 ends with E_INBOX_FULL when the inbox is full, and sends no cancel', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     const actions = calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' });
     expect(errors(actions)).toEqual([{ code: 'E_INBOX_FULL', message: 'full' }]);
     expect(actions.map(({ type }) => type)).not.toContain('turn.cancel');
@@ -250,7 +250,7 @@ describe('a request', () => {
   });
 
   test('A-08 to an agent that cannot start ends with the code of the start', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment);
     const actions = calls.failCallee(at('b'), { code: 'E_EXT_LOAD', message: 'no such file' });
     expect(errors(actions)).toEqual([
@@ -300,7 +300,7 @@ describe('the deadline', () => {
   });
 
   test('A-03 the start of the callee’s process does not count as queue time', () => {
-    const { calls, id } = asked();
+    const { calls, id } = openCall();
     expect(calls.processStarting(at('b'), true, 1_500)).toEqual([{ type: 'timer.clear', timer: id }]);
     const [later] = calls.call(at('c'), rootEvent(), ask(at('b'), { id: 'e2' }), { ...moment, now: 2_000 });
     expect(later?.type).toBe('event.deliver');
@@ -329,7 +329,7 @@ describe('the deadline', () => {
   });
 
   test('A-03 the request’s own time continues while the callee’s next process starts', () => {
-    const { calls, id } = asked({ timeoutMs: 900 });
+    const { calls, id } = openCall({ timeoutMs: 900 });
     calls.turnStarted(at('b'), id, 1_000);
     calls.processGone(at('b'), 1_500);
     expect(calls.processStarting(at('b'), true, 1_600)).toEqual([]);
@@ -337,7 +337,7 @@ describe('the deadline', () => {
   });
 
   test('A-03 only the turn of its own event, at its own callee, starts the time of a request', () => {
-    const { calls, id } = asked({ timeoutMs: 20 });
+    const { calls, id } = openCall({ timeoutMs: 20 });
     expect(calls.turnStarted(at('b'), 'another', 600)).toEqual([]);
     expect(calls.turnStarted(at('b', 'another'), id, 600)).toEqual([]);
     expect(errors(calls.expire(id, 0))[0]?.message).toContain('queueTimeoutMs');
@@ -364,7 +364,7 @@ describe('the deadline', () => {
   });
 
   test('tells which instance waits for which', () => {
-    const { calls } = asked();
+    const { calls } = openCall();
     calls.call(at('c'), rootEvent(), ask(at('b'), { kind: 'send', id: 'e2' }), moment);
     expect(calls.callersOf(at('b'))).toEqual([at('a')]);
     expect(calls.callersOf(at('a'))).toEqual([]);
@@ -381,13 +381,13 @@ describe('the deadline', () => {
   });
 
   test('a timer that fires after the reply does nothing', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.turnFinished(at('b'), event, answered('x'));
     expect(calls.expire(event.id, 0)).toEqual([]);
   });
 
   test('A-03 only the asked instance can answer, not another one of the same agent', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     expect(ends(calls.turnFinished(at('c'), event, answered('forged')))).toEqual([]);
     expect(ends(calls.turnFinished(at('b', 'other'), event, answered('forged')))).toEqual([]);
     expect(ends(calls.turnFinished(at('b'), event, answered('true')))).toHaveLength(1);
@@ -508,7 +508,7 @@ describe('a circle of waiting instances through queues', () => {
 
 describe('a caller', () => {
   test('cancels: its request ends and the callee is cancelled', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     const actions = calls.cancelled(at('a'), 'c1', 0);
     expect(errors(actions)[0]?.code).toBe('E_CANCELLED');
     expect(actions).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: event.id }));
@@ -516,13 +516,13 @@ describe('a caller', () => {
   });
 
   test('cannot cancel the request of another caller', () => {
-    const { calls } = asked();
+    const { calls } = openCall();
     expect(calls.cancelled(at('c'), 'c1', 0)).toEqual([]);
     expect(calls.openCalls).toBe(1);
   });
 
   test('gives up its requests at the end of its turn, and their callees are cancelled', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.processGone(at('a'), 0);
     expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([
       { type: 'timer.clear', timer: event.id },
@@ -532,14 +532,14 @@ describe('a caller', () => {
   });
 
   test('joins its open request when it asks again after a crash, with the old deadline', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.processGone(at('a'), 0);
     expect(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'again' }), moment)).toEqual([]);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'again' }]);
   });
 
   test('gets the answer or the timeout when it asks again after a crash', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     const slow = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
     calls.processGone(at('a'), 0);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toEqual([]);
@@ -552,7 +552,7 @@ describe('a caller', () => {
   });
 
   test('does not get the old answer when it asks another agent with the same id after a crash', () => {
-    const { calls } = asked();
+    const { calls } = openCall();
     calls.processGone(at('a'), 0);
     expect(delivered(calls.call(at('a'), rootEvent(), ask(at('c')), moment)).id).toBeString();
   });
@@ -571,7 +571,7 @@ describe('a caller', () => {
   });
 
   test('is ignored the second time when it uses a callId twice', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     expect(calls.call(at('a'), rootEvent(), ask(at('c'), { id: 'e2' }), moment)).toEqual([
       expect.objectContaining({ type: 'report', event: 'call.ignored' }),
     ]);
@@ -579,7 +579,7 @@ describe('a caller', () => {
   });
 
   test('may cancel one of two frames that wait for one call; the call continues for the other', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
     expect(calls.cancelled(at('a'), 'c1', 0)).toMatchObject([{ type: 'call.end', callId: 'c1' }]);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'c2' }]);
@@ -598,7 +598,7 @@ describe('a send', () => {
   });
 
   test('A-02 A-08 fails with the code when it is rejected', () => {
-    const { calls, event } = asked({ kind: 'send' });
+    const { calls, event } = openCall({ kind: 'send' });
     expect(errors(calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' }))).toHaveLength(1);
   });
 
@@ -610,7 +610,7 @@ describe('a send', () => {
   });
 
   test('A-02 is not cancelled when its turn ends before the disk answers', () => {
-    const { calls, event } = asked({ kind: 'send' });
+    const { calls, event } = openCall({ kind: 'send' });
     expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([]);
     expect(ends(calls.delivered(at('b'), event))).toHaveLength(1);
   });
@@ -622,14 +622,14 @@ describe('a send', () => {
       (calls) => void calls.turnFinished(at('a'), rootEvent(), answered('x')),
     ];
     for (const giveUp of givingUp) {
-      const { calls, event } = asked();
+      const { calls, event } = openCall();
       giveUp(calls, event);
       expect(calls.delivered(at('b'), event)).toMatchObject([{ type: 'turn.cancel', at: at('b'), eventId: event.id }]);
     }
   });
 
   test('acceptance does not end a request', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     expect(calls.delivered(at('b'), event)).toEqual([]);
     expect(calls.openCalls).toBe(1);
   });
@@ -674,7 +674,7 @@ describe('the limits', () => {
   });
 
   test('outcomes are forgotten with the asking turn', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.turnFinished(at('b'), event, answered('x'));
     expect(calls.finishedCalls).toBe(1);
     calls.turnFinished(at('a'), rootEvent(), answered('y'));
@@ -719,7 +719,7 @@ describe('the tokens of a callee', () => {
     ['timed out', (calls, event) => calls.expire(event.id, 1_000)],
     ['was cancelled', (calls) => calls.cancelled(at('a'), 'c1', 1_000)],
   ])('Y-03 a request that %s ends with the turn of its callee, and has its tokens', (_, giveUp) => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     calls.turnStarted(at('b'), event.id, 500);
     const actions = giveUp(calls, event);
     expect(actions).toContainEqual({ type: 'timer.set', timer: event.id, at: 6_000 });
@@ -733,7 +733,7 @@ describe('the tokens of a callee', () => {
   });
 
   test('Y-03 a request that was given up does not wait longer than its bound, nor for a turn that never began', () => {
-    const { calls, event } = asked();
+    const { calls, event } = openCall();
     const queued = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
     calls.turnStarted(at('b'), event.id, 500);
     expect(ends(calls.expire(queued.id, 1_000))).toHaveLength(1);

@@ -38,7 +38,6 @@ async function open(
   return { ...opened, deps, control, graces };
 }
 
-const at = { agentName: 'a', instanceKey: 'default' };
 const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;
 describe('a delivery', () => {
   test('goes to the entry agent and the instance "default" unless it names others, and gets ids', async () => {
@@ -112,7 +111,7 @@ describe('an ask', () => {
     const two = new AbortController();
     const first = control.ask({ input: '1' }, { signal: one.signal });
     const second = control.ask({ input: '2' }, { signal: two.signal });
-    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
     two.abort();
     one.abort();
     expect((await first).result.error?.message).toBe('cancelled by a client');
@@ -127,7 +126,7 @@ describe('an ask', () => {
       code: 'E_AGENT_START',
       message: "The agent's process could not start: it ended with code 3.",
     });
-    expect(await journal.pending(at)).toHaveLength(1);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
   });
 });
 
@@ -144,7 +143,7 @@ describe('a cancel', () => {
   test('by the id of an event never ends the turn of another event', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
     const asked = ['mail', 'turn-mail'].map((id) => control.ask({ id }));
-    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
     expect(await control.cancel({ eventId: 'turn-mail', reason: 'this one' })).toBe(true);
     expect(await control.cancel({ eventId: 'mail', reason: 'the other' })).toBe(true);
     const ends = await Promise.all(asked);
@@ -203,7 +202,7 @@ describe('a cancel', () => {
     const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
     await control.deliver({ id: 'e1', input: 'hello' });
     expect(await control.cancel({ eventId: 'e1', reason: `because of a-secret-value${'!'.repeat(2_000)}` })).toBe(true);
-    const [entry] = await journal.pendingEntries(at);
+    const [entry] = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
     expect(entry?.cancelled).toStartWith('because of ***!!!');
     expect(entry?.cancelled).toHaveLength(1_000);
   });
@@ -218,7 +217,7 @@ describe('a cancel', () => {
     );
     asking.catch(() => undefined);
     await cancelled.promise;
-    const entries = await journal.pendingEntries(at);
+    const entries = await journal.pendingEntries({ agentName: 'a', instanceKey: 'default' });
     expect(entries.map(({ cancelled: why }) => why)).toEqual(['cancelled by a client']);
   });
 
@@ -329,7 +328,7 @@ describe('a restart', () => {
     await control.ask({ agent: 'b' });
     const slow = control.ask({ input: 'slow' });
     const next = control.ask({ input: 'next' });
-    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
     const restarted = control.restart({ agent: 'a' });
     gate.resolve();
     expect(textOf((await slow).result.responseMessage)).toBe('a/default: slow');
@@ -341,6 +340,7 @@ describe('a restart', () => {
 
   test('R-07 --fresh resets the conversations, also of sleeping instances', async () => {
     const { control, journal, swarm } = await open(echo);
+    const at = { agentName: 'a', instanceKey: 'default' };
     const opened = await journal.open(at, 'turn-0');
     await journal.commit(
       at,
@@ -360,6 +360,7 @@ describe('a restart', () => {
 
 test('a reset that is refused leaves what is always allowed', async () => {
   const { deps, journal, store, swarm } = await open(echo);
+  const at = { agentName: 'a', instanceKey: 'default' };
   await journal.recover(at);
   await journal.close(at);
   await swarm.wake();
@@ -395,6 +396,8 @@ describe('a restart of an instance that does not start', () => {
 });
 
 describe('a deletion', () => {
+  const at = { agentName: 'a', instanceKey: 'default' };
+
   test('is rejected while input is pending, and then ends no process', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, journal } = await open(async (turn) => {
@@ -494,6 +497,8 @@ describe('a deletion', () => {
 });
 
 describe('a fork', () => {
+  const at = { agentName: 'a', instanceKey: 'default' };
+
   test('is known at once, and gets its input; an existing instance is not touched', async () => {
     const { control, agents, journal } = await open(echo);
     await journal.recover(at);
@@ -572,7 +577,7 @@ describe('R-07 a stopping swarm rejects input when no process begins a turn by i
     gate.resolve();
     await drained;
     expect(begun).toEqual(['one']);
-    const pending = await journal.pending(at);
+    const pending = await journal.pending({ agentName: 'a', instanceKey: 'default' });
     expect(pending.map(({ id }) => id)).toEqual(['two', 'three']);
   });
 
@@ -588,6 +593,7 @@ describe('R-07 a stopping swarm rejects input when no process begins a turn by i
 describe('a watcher', () => {
   test('learns of forked, reset and deleted conversations when it is done', async () => {
     const { control, journal, swarm } = await open(echo);
+    const at = { agentName: 'a', instanceKey: 'default' };
     await journal.recover(at);
     await journal.close(at);
     await swarm.wake();

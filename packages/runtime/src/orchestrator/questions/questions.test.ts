@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type AgentAddress, type AgentEvent, errorCatalogue, GoondanError, type JsonObject } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, errorCatalogue, type GoondanError, type JsonObject } from '@goondan/types';
 import type { QuestionNotice } from '../../control/swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
@@ -83,11 +83,11 @@ function open(disk = new FakeDisk(), clock = manualClock()) {
     told,
     reports,
     /** Asks as the process of an instance does. Returns the id of the newest question. */
-    async ask(
+    ask: async (
       callId: string,
       more: Partial<AskFrame> = {},
       { at: who = at, during = event }: { at?: AgentAddress; during?: AgentEvent } = {},
-    ) {
+    ) => {
       questions.ask(who, during, { ...frame(callId), ...more });
       await settle();
       return questions.pending().at(-1)?.id ?? '';

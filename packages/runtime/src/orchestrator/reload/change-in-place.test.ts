@@ -7,7 +7,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { type FakeAnswer, noParts } from '../../testing/fake-agents.ts';
-import { fakeEvent, openFakeSwarm, type FakeSwarmOptions } from '../../testing/fake-swarm.ts';
+import { fakeEvent, type FakeSwarm, type FakeSwarmOptions } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { MOST_CHANGES } from '../changes/change-round.ts';
@@ -17,7 +17,7 @@ import type { Trials } from './try-changes.ts';
 import { until } from '../../../../../test/until.ts';
 
 type Prepare = Extract<ToAgent, { type: 'change.prepare' }>;
-type Child = Awaited<ReturnType<typeof openFakeSwarm>>['agents']['children'][number];
+type Child = FakeSwarm['agents']['children'][number];
 
 const { cleanups, openSwarm } = closeAfterEach();
 

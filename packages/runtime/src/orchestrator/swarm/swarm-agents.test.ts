@@ -19,7 +19,6 @@ function textOf({ result }: TurnEnd): string {
   return messageText(result.responseMessage);
 }
 
-const at = { agentName: 'a', instanceKey: 'default' };
 const name = ({ agentName, instanceKey }: AgentAddress) => `${agentName}/${instanceKey}`;
 const echo: FakeAnswer = async ({ at, event }) => `${name(at)}: ${event.input}`;
 
@@ -40,10 +39,10 @@ describe('an event', () => {
   test('is on disk before it is acknowledged, and rejected for an unknown agent or an invalid key', async () => {
     const { swarm, journal } = await openSwarm(async () => new Promise(() => undefined));
     const event = eventOf('kept');
-    expect(await swarm.accept(at, event, false)).toMatchObject({
+    expect(await swarm.accept({ agentName: 'a', instanceKey: 'default' }, event, false)).toMatchObject({
       duplicate: false,
     });
-    const [pending] = await journal.pending(at);
+    const [pending] = await journal.pending({ agentName: 'a', instanceKey: 'default' });
     expect(pending?.id).toBe(event.id);
     const refusal = async (agentName: string, instanceKey: string) =>
       swarm.accept({ agentName, instanceKey }, eventOf('', { instanceKey }), false).catch((error: unknown) => error);
@@ -76,6 +75,7 @@ describe('an event', () => {
     const first = send('a', 'first', { id: 'first', traceId: 'f'.repeat(32) });
     const child = await begun.promise;
     const steered = eventOf('second', { id: 'second', delivery: 'now' });
+    const at = { agentName: 'a', instanceKey: 'default' };
     const { end } = swarm.waiters.wait(at, steered.id);
     await swarm.accept(at, steered, true);
     const result = { turnId: 'turn-first', finishReason: 'text_response' } as const;
@@ -170,7 +170,7 @@ describe('a process that dies', () => {
   test('R-03 events accepted before the orchestrator ended are handled by the next one, in order', async () => {
     const before = await openSwarm(async () => new Promise(() => undefined));
     for (const input of ['1', '2', '3']) {
-      await before.swarm.accept(at, eventOf(input), false);
+      await before.swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf(input), false);
     }
     await before.swarm.drain(0, AbortSignal.abort());
     const heard: string[] = [];
@@ -326,20 +326,22 @@ describe('a stopping swarm', () => {
     const { swarm, agents, journal } = await openSwarm(echo);
     await swarm.drain(1_000, new AbortController().signal);
     for (const isAwaited of [true, false]) {
-      await swarm.accept(at, eventOf('late'), isAwaited);
+      await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('late'), isAwaited);
     }
     await Bun.sleep(20);
     expect(agents.children).toHaveLength(0);
-    expect(await journal.pending(at)).toHaveLength(2);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(2);
   });
 
   test('R-07 kills turns that are not finished within the grace, and keeps their events', async () => {
     const { swarm, agents, journal } = await openSwarm(async () => new Promise(() => undefined));
-    await swarm.accept(at, eventOf('endless'), false);
-    await swarm.instances.until(() => swarm.instances.find(at)?.status === 'working');
+    await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('endless'), false);
+    await swarm.instances.until(
+      () => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.status === 'working',
+    );
     await swarm.drain(20, new AbortController().signal);
     expect(agents.children.map(({ kills }) => kills)).toEqual([[0]]);
-    expect(await journal.pending(at)).toHaveLength(1);
+    expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
   });
 });
 
@@ -354,6 +356,7 @@ test('L-02 a deleted or reset conversation loses its keepers before its files, b
     },
   });
   await opened.send('a', 'hello');
+  const at = { agentName: 'a', instanceKey: 'default' };
   const grace = { graceMs: 1_000, cleanUpMs: 1_000 };
   await opened.swarm.resetInstance(at, grace, async () => void order.push('reset'));
   await opened.swarm.discard(at, grace, async () => void order.push('delete'));
