@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test';
-import { type AgentAddress, type AgentEvent, fileReferenceOf, GoondanError } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, fileReferenceOf, GoondanError, textOf } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { closeAfterEach } from '../../testing/close-after-each.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
@@ -64,6 +64,25 @@ test('a second delivery of a queued event is answered without the store', async 
   // The turn has ended, so the store decides.
   expect(await swarm.accept(at, running, false)).toMatchObject({ duplicate: true });
   expect(asked).toHaveLength(3);
+});
+
+test('an accepted event has no secret in its texts and in the names of its files, and the bytes stay as they are', async () => {
+  const secret = 'canary-12345';
+  const fake = await openSwarm(async ({ event }) => JSON.stringify(event.content), { secrets: [secret] });
+  const data = Buffer.from(`the bytes of ${secret}`);
+  const event = fakeEvent('look', {
+    content: [
+      { type: 'text', text: `a ${secret}` },
+      { type: 'file', data: data.toString('base64'), mediaType: 'text/plain', filename: `${secret}.txt` },
+    ],
+  });
+  const { end } = fake.swarm.waiters.wait(at, event.id);
+  await fake.swarm.accept(at, event, false);
+  const { result } = await end;
+  expect(JSON.parse(textOf(result.responseMessage))).toMatchObject([
+    { text: 'a ***' },
+    { filename: '***.txt', data: fileReferenceOf(sha256(data)) },
+  ]);
 });
 
 test('Y-02 files of a second delivery do not count as named', async () => {

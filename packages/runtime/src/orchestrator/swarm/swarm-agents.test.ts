@@ -152,6 +152,19 @@ function reportSoFar({ channel }: FakeChild<ToAgent, FromAgent>, delta: TurnDelt
 }
 
 describe('a process that dies', () => {
+  test('R-03 in the middle of a turn is replaced, the next one handles its event, and no other instance notices', async () => {
+    let kills = 2;
+    const { agents, send } = await openSwarm(async (turn) => {
+      if (turn.event.input !== 'fatal' || kills-- <= 0) return echo(turn);
+      turn.child.exit({ code: 1 });
+      return undefined;
+    });
+    await send('b', 'before');
+    const ends = await Promise.all([send('a', 'fatal'), send('a', 'after'), send('b', 'other')]);
+    expect(ends.map(textOf)).toEqual(['a/default: fatal', 'a/default: after', 'b/default: other']);
+    expect(agents.started.map(({ at }) => at.agentName).toSorted()).toEqual(['a', 'a', 'a', 'b']);
+  });
+
   test('R-03 three times in the same turn: the fourth folds the event as a dead letter', async () => {
     const { send, lines } = await openSwarm(async (turn) => {
       if (turn.deadLetter) throw new Error('put aside');
