@@ -32,11 +32,18 @@ describe('an event of a connector', () => {
   test('R-01 R-08 goes to the target of the rules, from its connection, with a trace of its own', async () => {
     const { accept, accepted } = open();
     await accept('delivery-1', heard);
-    const source = { kind: 'connector', name: 'inbound' };
-    expect(accepted).toMatchObject([
+    expect(accepted).toEqual([
       [
         { agentName: 'coder', instanceKey: 'kim' },
-        { input: 'hi', instanceKey: 'kim', source, traceId: 'f'.repeat(32) },
+        {
+          id: expect.stringMatching(/^heard-[0-9a-f]{32}$/),
+          type: 'message',
+          input: 'hi',
+          instanceKey: 'kim',
+          source: { kind: 'connector', name: 'inbound' },
+          traceId: 'f'.repeat(32),
+          createdAt: new Date(7),
+        },
       ],
     ]);
   });

@@ -208,6 +208,15 @@ describe('a connection', () => {
     }
     expect([waiting.state.phase.name, waiting.timers.size]).toEqual(['stopped', 0]);
   });
+
+  test('R-07 has its whole grace even if it does not answer, and is killed after it', () => {
+    const world = listening();
+    world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
+    world.pass(499);
+    expect([world.isKilled, world.state.phase.name]).toEqual([false, 'draining']);
+    world.pass(1);
+    expect([world.isKilled, world.state.phase.name]).toEqual([true, 'killed']);
+  });
 });
 
 test('R-03 in any order of inputs: one process, no early start, no dead end', () => {

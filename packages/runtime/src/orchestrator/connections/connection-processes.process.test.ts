@@ -266,15 +266,16 @@ test('R-03 kill -9 at any moment, again and again: every acknowledged event is t
   /** Repeats the same delivery until it is acknowledged, as a real sender does. */
   const deliver = async (id: string) => {
     const headers = { 'x-chat': 'kim', 'x-delivery-id': id };
-    for (;;) {
+    const isAcknowledged = async () => {
       const status = await post('message', headers, id).then(
         (response) => response.status,
         () => 0,
       );
-      if (status === 202) return void acknowledged.push(id);
-      unanswered += 1;
-      await Bun.sleep(5);
-    }
+      unanswered += status === 202 ? 0 : 1;
+      return status === 202;
+    };
+    await until(isAcknowledged, { about: `delivery ${id} is acknowledged` });
+    acknowledged.push(id);
   };
   const send = async (sender: number) => {
     for (let n = 0; !over.signal.aborted; n++) {

@@ -222,6 +222,22 @@ describe('the connections of a swarm', () => {
     expect(connections.status()[0]?.status).toBe('starting');
   });
 
+  test('are killed when they miss pings, and not when they answer', async () => {
+    const { child, clock, say } = started({ plans: [planOf('deaf'), planOf('alive')] });
+    for (const connection of ['deaf', 'alive']) await say({ type: 'ready' }, connection);
+    const alive = child('alive');
+    alive.channel.onMessage((message) => {
+      if (message.type === 'ping') void alive.channel.send({ type: 'pong', n: message.n });
+    });
+    const deaf = child('deaf');
+    await clock.advance(3_999);
+    expect(deaf.kills).toEqual([]);
+    await clock.advance(1);
+    expect(deaf.kills).toEqual([0]);
+    await clock.advance(30_000);
+    expect(alive.kills).toEqual([]);
+  });
+
   test('may log lines, under their own name only', async () => {
     const { say, lines } = started();
     const line = { time: 't', level: 'info', message: 'hello', agent: 'coder', instance: 'kim', connection: 'two' };
@@ -344,6 +360,16 @@ describe('draining', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('R-07 shortens the grace when called again, and both calls resolve', async () => {
+    const { connections, child, clock } = started();
+    const patient = connections.drain(60_000);
+    await clock.advance(1_000);
+    const hurried = connections.drain(0);
+    expect(child().kills).toEqual([0]);
+    await clock.advance(0);
+    await Promise.all([patient, hurried]);
+  });
+
   test('before the start resolves, and nothing starts after it', async () => {
     const { connections, children } = open();
     await connections.drain(1_000);
@@ -387,6 +413,16 @@ describe('a changed list of connections for a running swarm', () => {
     child().channel.onMessage((message) => told.push(message));
     await clock.advance(0);
     expect(told).toMatchObject([{ type: 'start', plan: { config: { port: 2 } } }]);
+  });
+
+  test('a process that does not end is killed after the grace, and then replaced', async () => {
+    const { connections, child, children, clock } = await listening();
+    const old = child();
+    connections.replace([planOf('one', { config: { port: 2 } })], new Set(['one']), graceMs);
+    await clock.advance(graceMs - 1);
+    expect([old.kills, children.length]).toEqual([[], 1]);
+    await clock.advance(1);
+    expect([old.kills, children.length]).toEqual([[0], 2]);
   });
 
   test('removed connections end, and added ones start', async () => {

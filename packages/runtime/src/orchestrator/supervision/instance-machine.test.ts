@@ -324,10 +324,7 @@ describe('an idle process', () => {
 });
 
 describe('a drain', () => {
-  const busy = () => {
-    const instance = running('a', 'b');
-    return instance;
-  };
+  const busy = () => running('a', 'b');
 
   test('R-07 lets the running turn end, starts no other, and stops when the process is gone', () => {
     const instance = busy();
