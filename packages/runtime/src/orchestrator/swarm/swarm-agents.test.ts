@@ -1,6 +1,6 @@
 // Tests the swarm with fake agents and a real disk: delivery, order, and crashes.
 import { describe, expect, test } from 'bun:test';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AgentAddress, textOf as messageText, type TurnDelta } from '@goondan/types';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -85,6 +85,29 @@ describe('an event', () => {
       ['first', 'f'.repeat(32)],
       ['second', 'f'.repeat(32)],
     ]);
+  });
+
+  test('is not handled here while another node owns its instance', async () => {
+    const { swarm } = await openSwarm(echo, {
+      wrap: (store) => ({ ...store, placement: { ...store.placement, claim: async () => false } }),
+    });
+    const at = { agentName: 'a', instanceKey: 'default' };
+    expect(await swarm.accept(at, eventOf('hello'), false)).toMatchObject({ duplicate: false });
+    expect(await swarm.wake()).toBe(0);
+    expect(swarm.instances.find(at)).toBeUndefined();
+  });
+
+  test('R-06 has an instance and a folder of its own, whatever its key', async () => {
+    const { send, journal, stateRoot } = await openSwarm(echo);
+    const long = 'k'.repeat(300);
+    const keys = ['../../x', 'a/b', 'a.b', long, `${long}2`, '한글', '日本', 'con', '.', 'A', 'a'];
+    const ends = await Promise.all(keys.map((key) => send('a', key, { instanceKey: key })));
+    expect(ends.map(textOf)).toEqual(keys.map((key) => `a/${key}: ${key}`));
+    const folders = keys.map((key) => dirname(journal.scratchFolder({ agentName: 'a', instanceKey: key })));
+    expect(new Set(folders.map((each) => each.toLowerCase())).size).toBe(keys.length);
+    const instances = join(stateRoot, 'workspaces', 'test', 'instances');
+    expect(new Set(folders.map((each) => dirname(each)))).toEqual(new Set([instances]));
+    expect(readdirSync(instances)).toHaveLength(keys.length);
   });
 });
 
@@ -178,6 +201,25 @@ describe('a process that dies', () => {
       turnId: expect.stringMatching(/^turn-./),
       traceId: expect.stringMatching(/./),
     });
+  });
+
+  test('R-03 is started again only after the backoff, however many events arrive meanwhile', async () => {
+    const starts: number[] = [];
+    const { send } = await openSwarm(
+      async (turn) => {
+        starts.push(performance.now());
+        if (starts.length > 3) return 'at last';
+        turn.child.exit({ code: 1 });
+        return undefined;
+      },
+      { policy: { restart: { quickCrashes: 1, baseMs: 60, maxMs: 1_000 }, crashesBeforeDeadLetter: 9 } },
+    );
+    const first = send('a', '1');
+    const traffic = setInterval(() => void send('a', 'more').catch(() => undefined), 5);
+    expect(textOf(await first)).toBe('at last');
+    clearInterval(traffic);
+    const waits = starts.slice(1, 4).map((at, index) => at - (starts[index] ?? 0));
+    for (const [index, least] of [60, 120, 240].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
   });
 
   test('R-03 events accepted before the orchestrator ended are handled by the next one, in order', async () => {
