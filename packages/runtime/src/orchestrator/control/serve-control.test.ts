@@ -289,6 +289,12 @@ describe('a rejection by the control socket', () => {
     },
   );
 
+  // The table above follows from the code, so it does not show that a code has a status.
+  test('409 for an id that several turns have', async () => {
+    const [status, code] = await refusedBySwarm(new GoondanError('E_TRACE_AMBIGUOUS', 'No.'));
+    expect([status, code]).toEqual([409, 'E_TRACE_AMBIGUOUS']);
+  });
+
   test('500 for a code without its own status', async () => {
     const [status, code] = await refusedBySwarm(new GoondanError('E_STORE_WRITE', 'No.'));
     expect([status, code]).toEqual([500, 'E_STORE_WRITE']);

@@ -349,6 +349,7 @@ describe('a reload', () => {
     const told = notices.map((notice) => (notice.type === 'log' ? notice.line : undefined));
     expect(told).toEqual(opened.lines.filter(({ level }) => level === 'error'));
     expect(told.map((line) => line?.event)).toEqual(Array.from({ length: 5 }, () => 'swarm.reload_refused'));
+    expect(told[0]?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
     expect(told.map((line) => line?.data)).toEqual([
       { code: 'E_SWARM_PLAN', reason: expect.stringContaining('no agent') },
       { code: 'E_RELOAD_SWARM', reason: expect.stringContaining('"other"') },
