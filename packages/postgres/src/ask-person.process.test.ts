@@ -11,7 +11,7 @@ import { until } from '../../../test/until.ts';
 
 const folder = join(import.meta.dir, '../../base/examples/ask-person');
 const { address, database } = await openTestDatabase();
-const stateRoot = temporaryFolder('ask');
+const stateRoot = temporaryFolder();
 
 test('N-04 S-01 a question of an agent survives kill -9 in PostgreSQL, and its answer reaches the call', async () => {
   const loaded = await loadBundle(folder, { environment: {} });

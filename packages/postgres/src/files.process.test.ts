@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { until } from '../../../test/until.ts';
 
 const { address, database } = await openTestDatabase();
-const stateRoot = temporaryFolder('files');
+const stateRoot = temporaryFolder();
 
 /** A picture that is longer than a piece of the channel and of the table. */
 const pictureOf = (word: string) =>

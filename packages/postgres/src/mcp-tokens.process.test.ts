@@ -14,7 +14,7 @@ import { openTestDatabase } from './testing/test-database.ts';
 import { temporaryFolder } from '../../../test/temporary-folder.ts';
 
 const { address, database } = await openTestDatabase();
-const folder = temporaryFolder('tokens');
+const folder = temporaryFolder();
 const server = new GuardedServer();
 afterAll(() => server.stop());
 

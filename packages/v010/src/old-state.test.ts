@@ -8,7 +8,7 @@ import { oldBundle } from './testing/old-agent.ts';
 import { mortalStore } from '../../runtime/src/testing/mortal-store.ts';
 import { temporaryFolder } from '../../../test/temporary-folder.ts';
 
-const stateRoot = temporaryFolder('v010');
+const stateRoot = temporaryFolder();
 
 const counter = `
 api.pipelines.mutate('turn.pre', (ctx) => {

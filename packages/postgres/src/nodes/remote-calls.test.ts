@@ -1,5 +1,6 @@
 import { describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, TurnResult } from '@goondan/types';
+import { manualClock } from '../../../runtime/src/testing/manual-clock.ts';
 import { PostgresQuestions } from '../store/questions.ts';
 import { countStatements } from '../testing/count-statements.ts';
 import { questionOf } from '../testing/question-of.ts';
@@ -21,7 +22,8 @@ function open(options: Partial<RemoteCallsOptions> = {}) {
     database: swarm.database,
     swarm: swarm.swarm,
     node: 'one',
-    readMs: 3_600_000,
+    // Nothing is read before a test says so.
+    clock: manualClock(),
     ...options,
   });
   calls.onBegan(({ agentName }, eventId) => void told.push(`${agentName} began ${eventId}`));
@@ -93,14 +95,20 @@ describe('a watched request', () => {
   });
 
   test('S-03 is read without hints, again and again', async () => {
-    const { calls, told } = open({ readMs: 5 });
+    const clock = manualClock();
+    const { calls, told } = open({ clock, readMs: 5 });
+    const toldAfterNextRead = async () => {
+      await clock.advance(5);
+      await until(() => clock.pending === 1, { about: 'the end of the read' });
+      return told.splice(0);
+    };
     await request('a', 'b');
     calls.watch(at('b'), 'a-b');
     await begin('a-b');
-    await until(() => told.length > 0);
+    expect(await toldAfterNextRead()).toEqual(['b began a-b']);
     await answer('a', 'b');
-    await until(() => told.length > 2);
-    calls.forget('a-b');
+    expect(await toldAfterNextRead()).toEqual(['b a-b turn-e1']);
+    expect(await toldAfterNextRead()).toEqual(['b a-b turn-e1']);
   });
 
   test('costs one statement for all, and none while there is none', async () => {

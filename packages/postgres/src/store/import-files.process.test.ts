@@ -38,7 +38,7 @@ import { PostgresInbox } from './inbox.ts';
 import { openPostgresReader } from './open-reader.ts';
 
 const { address, database } = await openTestDatabase();
-const stateRoot = temporaryFolder('import-files');
+const stateRoot = temporaryFolder();
 
 const many = { stateRoot, workspaceId: 'many' };
 const odd = 'ä "quoted" \\ \u0000 \ud800 🙂 \u2028 {a,b}';

@@ -12,7 +12,7 @@ import { importFiles } from './import-files.ts';
 import { until } from '../../../../test/until.ts';
 
 const { address, database } = await openTestDatabase();
-const stateRoot = temporaryFolder('import-goes-on');
+const stateRoot = temporaryFolder();
 
 const caller: AgentAddress = { agentName: 'lead', instanceKey: 'k' };
 const callee: AgentAddress = { agentName: 'coder', instanceKey: 'k' };

@@ -15,7 +15,7 @@ import { importFiles } from './import-files.ts';
 import { PostgresInbox } from './inbox.ts';
 
 const { database } = await openTestDatabase();
-const stateRoot = temporaryFolder('import-steered');
+const stateRoot = temporaryFolder();
 
 const at: AgentAddress = { agentName: 'coder', instanceKey: 'k' };
 const eventOf = (id: string, now = false) => fakeEvent(id, { id, instanceKey: 'k', ...(now && { delivery: 'now' }) });

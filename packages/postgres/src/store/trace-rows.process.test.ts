@@ -9,7 +9,7 @@ import { openTraceReader } from './trace-reader.ts';
 import { openTraceSink } from './trace-sink.ts';
 
 const { database } = await openTestDatabase();
-const stateRoot = temporaryFolder('trace-rows');
+const stateRoot = temporaryFolder();
 
 const noHistory = { history: () => Promise.reject(new Error('not asked for')), pending: async () => [] };
 const report = () => undefined;

@@ -8,7 +8,7 @@ import { continueTurn } from './continue-turn.ts';
 import { readToolAnswer } from './question-call.ts';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const root = temporaryFolder('asked');
+const root = temporaryFolder();
 const turn = { client: 'ci', agent: 'clerk', conversation: 'c', isNamed: false, eventId: 'e1', properties: {} };
 const question = (id: string) => ({ id, digest: `digest-of-${id}` }) as ConnectorQuestion;
 

@@ -9,7 +9,7 @@ import { handlers } from './index.ts';
 import { until } from '../../../../../test/until.ts';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const workdir = temporaryFolder('bash-agent');
+const workdir = temporaryFolder();
 const exports = [{ name: 'exec', description: 'Runs a command.' }];
 
 /** Lets a model call the tool once, and returns the result that the model reads. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type CollectedOutput, OutputCollector } from './collect-output.ts';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const folder = temporaryFolder('output');
+const folder = temporaryFolder();
 let files = 0;
 
 async function collect(

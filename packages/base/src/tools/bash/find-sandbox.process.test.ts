@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findSandbox } from './find-sandbox.ts';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const folder = temporaryFolder('bwrap');
+const folder = temporaryFolder();
 
 /** Creates a folder with a fake `bwrap` that runs this script. */
 function fakeBubblewrap(script: string): string {

@@ -13,7 +13,7 @@ import { SpillFolder } from './spill-folder.ts';
 import { until } from '../../../../../test/until.ts';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 
-const folder = temporaryFolder('bash-test');
+const folder = temporaryFolder();
 const workdir = join(folder, 'work');
 mkdirSync(join(workdir, 'inner'), { recursive: true });
 symlinkSync('/etc', join(workdir, 'out'));
