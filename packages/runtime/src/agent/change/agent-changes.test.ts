@@ -8,6 +8,7 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import type { Model } from '../model/model-port.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { until } from '../../../../../test/until.ts';
@@ -153,15 +154,13 @@ describe('a change in the middle of a turn', () => {
     const hung = Promise.withResolvers<void>();
     const { tool, reached, release } = gatedWork(1);
     let isFirst = true;
-    const hangs = extension('hangs', (api) => {
-      api.pipeline.register('step', async (ctx) => {
-        const result = await ctx.next();
-        if (!isFirst) return result;
-        isFirst = false;
-        cancel.abort();
-        await hung.promise;
-        return result;
-      });
+    const hangs = layered('hangs', 'step', async (ctx) => {
+      const result = await ctx.next();
+      if (!isFirst) return result;
+      isFirst = false;
+      cancel.abort();
+      await hung.promise;
+      return result;
     });
     const cancel = new AbortController();
     const policy = { unwindMs: 1 };
@@ -269,12 +268,10 @@ describe('a change in the middle of a turn', () => {
     const clock = manualClock();
     const { tool, reached, release } = gatedWork(0);
     const hangs = Promise.withResolvers<void>();
-    const layer = extension('hangs', (api) => {
-      api.pipeline.register('step', (ctx) => {
-        if (ctx.stepIndex === 0) return ctx.next();
-        hangs.resolve();
-        return new Promise(() => undefined);
-      });
+    const layer = layered('hangs', 'step', (ctx) => {
+      if (ctx.stepIndex === 0) return ctx.next();
+      hangs.resolve();
+      return new Promise(() => undefined);
     });
     const cancel = new AbortController();
     const policy = { turnTimeoutMs: 60_000, unwindMs: 5_000 };
@@ -292,12 +289,10 @@ describe('a change in the middle of a turn', () => {
   test('the turn sees the new ctx.runtime and the new tools, and keeps its conversation', async () => {
     const { tool, reached, release } = gatedWork(0);
     const views: unknown[] = [];
-    const watch = extension('watch', (api) =>
-      api.pipeline.register('step', (ctx) => {
-        views.push([ctx.runtime.agent.description, ctx.runtime.tools.map(({ name }) => name)]);
-        return ctx.next();
-      }),
-    );
+    const watch = layered('watch', 'step', (ctx) => {
+      views.push([ctx.runtime.agent.description, ctx.runtime.tools.map(({ name }) => name)]);
+      return ctx.next();
+    });
     const { agent, prepare } = await started({
       model: steps(1),
       tools: [tool],
@@ -319,9 +314,7 @@ describe('a change in the middle of a turn', () => {
 
   test('a buffering turn layer keeps its text back until the turn ends, also when a change removes it', async () => {
     const { tool, reached, release } = gatedWork(0);
-    const buffers = extension('redact', (api) => {
-      api.pipeline.register('turn', (ctx) => ctx.next(), { buffers: true });
-    });
+    const buffers = layered({ extension: 'redact', buffers: true }, 'turn', (ctx) => ctx.next());
     const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [buffers] });
     const deltas: string[] = [];
     let isOver = false;
@@ -340,9 +333,7 @@ describe('a change in the middle of a turn', () => {
   test('a new step layer that buffers holds the text of the next step back', async () => {
     const { tool, reached, release } = gatedWork(0);
     const { agent, prepare } = await started({ model: steps(1), tools: [tool] });
-    const shout = extension('shout', (api) => {
-      api.pipeline.register('step', (ctx) => ctx.next(), { buffers: true });
-    });
+    const shout = layered({ extension: 'shout', buffers: true }, 'step', (ctx) => ctx.next());
     const deltas: string[] = [];
     const turn = agent.say('go', { onDelta: (delta) => void deltas.push('text' in delta ? delta.text : delta.type) });
     await reached;
@@ -580,12 +571,10 @@ describe('a change between turns', () => {
 
   test('waits for the end of a turn that has no further step', async () => {
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const gate = extension('gate', (api) => {
-      api.pipeline.register('step', async (ctx) => {
-        reached.resolve();
-        await released.promise;
-        return ctx.next();
-      });
+    const gate = layered('gate', 'step', async (ctx) => {
+      reached.resolve();
+      await released.promise;
+      return ctx.next();
     });
     const { agent, prepare } = await started({ extensions: [gate] });
     const turn = agent.say('go');

@@ -1,7 +1,8 @@
 /** Tests how calls over real sockets count if they fail. */
 import { expect, test } from 'bun:test';
-import type { BudgetOutcome, ExtensionRegister } from '@goondan/types';
+import type { BudgetOutcome } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { layer } from '../../testing/layer.ts';
 import { openAt } from '../model/providers/wire/ask-model.ts';
 import { compatibleCase } from '../model/providers/wire/provider-cases.ts';
 
@@ -13,18 +14,16 @@ const args = { index: 0, id: 'c', type: 'function', function: { name: 'write', a
 /** Counts the calls of two turns with a budget that one call in full uses up. */
 async function countCalls(url: string): Promise<readonly boolean[]> {
   const outcomes: BudgetOutcome[] = [];
-  const register: ExtensionRegister = ({ pipeline }) => {
-    pipeline.register(
-      'model',
-      async (ctx) => {
-        const outcome = await ctx.budgets.reserve();
-        outcomes.push(outcome);
-        if (!outcome.ok) throw new Error('refused');
-        return ctx.next();
-      },
-      { budgets: [{ name: 'all', measure: 'tokens', limit: 5_000, scope: 'swarm' }] },
-    );
-  };
+  const register = layer(
+    'model',
+    { budgets: [{ name: 'all', measure: 'tokens', limit: 5_000, scope: 'swarm' }] },
+    async (ctx) => {
+      const outcome = await ctx.budgets.reserve();
+      outcomes.push(outcome);
+      if (!outcome.ok) throw new Error('refused');
+      return ctx.next();
+    },
+  );
   const agent = await scriptedAgent({
     model: openAt(url, compatibleCase),
     extensions: [extension('guard', register)],

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { type AgentEvent, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
+import { layer } from '../../testing/layer.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
@@ -53,22 +54,20 @@ test.each([
   ['user', createUserMessage],
   ['system', createSystemMessage],
 ] as const)('Y-05 a cache that expired is not the fault of a %s message for one turn', async (_role, create) => {
-  const note: ExtensionRegister = ({ pipeline }) =>
-    pipeline.register('turn', (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: create(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' }) });
-      return ctx.next();
-    });
+  const note = layer('turn', (ctx) => {
+    ctx.emitMessageEvent({ type: 'append', message: create(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' }) });
+    return ctx.next();
+  });
   expect(await lossAfter(note, ({ cache }) => cache.expire())).toEqual([]);
 });
 
 test('Y-05 a layer that replaced a message and kept its id did not add it', async () => {
-  const note: ExtensionRegister = ({ pipeline }) =>
-    pipeline.register('turn', (ctx) => {
-      const message = createUserMessage(`Now: ${ctx.turnId}`, {}, { id: 'note' });
-      const isThere = ctx.conversationState.nextMessages.some(({ id }) => id === 'note');
-      ctx.emitMessageEvent(isThere ? { type: 'replace', targetId: 'note', message } : { type: 'append', message });
-      return ctx.next();
-    });
+  const note = layer('turn', (ctx) => {
+    const message = createUserMessage(`Now: ${ctx.turnId}`, {}, { id: 'note' });
+    const isThere = ctx.conversationState.nextMessages.some(({ id }) => id === 'note');
+    ctx.emitMessageEvent(isThere ? { type: 'replace', targetId: 'note', message } : { type: 'append', message });
+    return ctx.next();
+  });
   expect(await lossAfter(note)).toEqual(['cache lost at message 2: `notes` replaced it']);
 });
 
@@ -90,12 +89,11 @@ test('Y-05 a message for one turn, when the provider had cached it for the next 
   const get = { id: 'c', name: 'clock__get', args: {} };
   server.answer({ reply: { usage: reply.usage, calls: [get] } }, { reply });
   const { model, path } = openaiCase;
-  const note: ExtensionRegister = ({ pipeline }) =>
-    pipeline.register('turn', (ctx) => {
-      const message = createUserMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
-      ctx.emitMessageEvent({ type: 'append', message });
-      return ctx.next();
-    });
+  const note = layer('turn', (ctx) => {
+    const message = createUserMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
+    ctx.emitMessageEvent({ type: 'append', message });
+    return ctx.next();
+  });
   const agent = await startAgent(
     {
       agentName: 'a',

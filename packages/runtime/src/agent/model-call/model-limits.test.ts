@@ -1,19 +1,18 @@
 /** Tests the limits of a model in one agent that runs alone. */
 import { expect, test } from 'bun:test';
-import type { ExtensionRegister } from '@goondan/types';
+import type {} from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { layer } from '../../testing/layer.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
 
-const twice: ExtensionRegister = ({ pipeline }) => {
-  pipeline.register('turn', async (ctx) => {
-    const generate = () => ctx.model.generate({ messages: [{ role: 'user', content: 'Hm?' }] });
-    await Promise.all([generate(), generate(), generate()]);
-    return ctx.next();
-  });
-};
+const twice = layer('turn', async (ctx) => {
+  const generate = () => ctx.model.generate({ messages: [{ role: 'user', content: 'Hm?' }] });
+  await Promise.all([generate(), generate(), generate()]);
+  return ctx.next();
+});
 const model = { provider: 'scripted', model: 'm', options: { script: [{ say: 'yes' }], latencyMs: 200 } };
 
 test('Y-07 calls of layers wait for the limits, and the wait is not a part of the time limit of the call', async () => {

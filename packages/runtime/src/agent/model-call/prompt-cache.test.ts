@@ -14,6 +14,7 @@ import {
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
+import { layer } from '../../testing/layer.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
@@ -110,8 +111,8 @@ describe('Y-05 marks in requests to anthropic', () => {
     await using server = startCached();
     server.answer({ reply: answer });
     const noting = (register: ExtensionRegister) => startAt(server, { extensions: [extension('noter', register)] });
-    const ephemeral = await noting(({ pipeline }) =>
-      pipeline.register('step', (ctx) => {
+    const ephemeral = await noting(
+      layer('step', (ctx) => {
         const message = createUserMessage('It is noon.', {}, { lifetime: 'step' });
         ctx.emitMessageEvent({ type: 'append', message });
         return ctx.next();
@@ -119,16 +120,16 @@ describe('Y-05 marks in requests to anthropic', () => {
     );
     await say(ephemeral, 'Hi');
     expect(marksAt(server, -1)).toEqual(['tools', 'system 0', '0.0']);
-    const added = await noting(({ pipeline }) =>
-      pipeline.register('model', (ctx) => {
+    const added = await noting(
+      layer('model', (ctx) => {
         ctx.messages = [...ctx.messages, { role: 'user', content: 'It is noon.' }];
         return ctx.next();
       }),
     );
     await say(added, 'Hi');
     expect(marksAt(server, -1)).toEqual(['tools', 'system 0', '0.0']);
-    const replaced = await noting(({ pipeline }) =>
-      pipeline.register('model', (ctx) => {
+    const replaced = await noting(
+      layer('model', (ctx) => {
         ctx.messages = ctx.messages.map((message) => (message.role === 'user' ? { ...message } : message));
         return ctx.next();
       }),
@@ -140,12 +141,11 @@ describe('Y-05 marks in requests to anthropic', () => {
   test('are not on messages behind a system message that is ephemeral, because it goes to the front', async () => {
     await using server = startCached();
     server.answer({ reply: answer });
-    const register: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('turn', (ctx) => {
-        const message = createSystemMessage('It is noon.', {}, { lifetime: 'turn' });
-        ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
-      });
+    const register = layer('turn', (ctx) => {
+      const message = createSystemMessage('It is noon.', {}, { lifetime: 'turn' });
+      ctx.emitMessageEvent({ type: 'append', message });
+      return ctx.next();
+    });
     const agent = await startAt(server, { extensions: [extension('noter', register)] });
     await say(agent, 'Hi');
     expect(marksAt(server, 0)).toEqual(['tools', 'system 0']);
@@ -163,18 +163,17 @@ describe('Y-05 marks in requests to anthropic', () => {
     await using server = startCached();
     server.answer({ reply: answer });
     const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
-    const register: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('turn', (ctx) => {
-        for (const text of ['one', 'two']) {
-          const { data, ...message } = createUserMessage(text);
-          ctx.emitMessageEvent({
-            type: 'append',
-            message: { ...message, data: { ...data, providerOptions } },
-          });
-        }
-        ctx.emitMessageEvent({ type: 'append', message: createUserMessage('three') });
-        return ctx.next();
-      });
+    const register = layer('turn', (ctx) => {
+      for (const text of ['one', 'two']) {
+        const { data, ...message } = createUserMessage(text);
+        ctx.emitMessageEvent({
+          type: 'append',
+          message: { ...message, data: { ...data, providerOptions } },
+        });
+      }
+      ctx.emitMessageEvent({ type: 'append', message: createUserMessage('three') });
+      return ctx.next();
+    });
     const agent = await startAt(server, { extensions: [extension('marker', register)] }, { providerOptions });
     await say(agent, 'Hi');
     const [request] = server.requests;
@@ -265,16 +264,15 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
 
   test('a layer that replaced a message', async () => {
     const loss = await lossIn(
-      ({ pipeline }) =>
-        pipeline.register('turn', (ctx) => {
-          const { nextMessages } = ctx.conversationState;
-          const [, second] = nextMessages;
-          if (isThird(nextMessages) && second !== undefined) {
-            const message = createUserMessage('A summary.');
-            ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
-          }
-          return ctx.next();
-        }),
+      layer('turn', (ctx) => {
+        const { nextMessages } = ctx.conversationState;
+        const [, second] = nextMessages;
+        if (isThird(nextMessages) && second !== undefined) {
+          const message = createUserMessage('A summary.');
+          ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
+        }
+        return ctx.next();
+      }),
       'compaction',
     );
     expect(loss).toEqual([losses.replaced]);
@@ -282,11 +280,10 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
 
   test('a layer that truncated the conversation', async () => {
     const loss = await lossIn(
-      ({ pipeline }) =>
-        pipeline.register('turn', (ctx) => {
-          if (isThird(ctx.conversationState.nextMessages)) ctx.emitMessageEvent({ type: 'truncate' });
-          return ctx.next();
-        }),
+      layer('turn', (ctx) => {
+        if (isThird(ctx.conversationState.nextMessages)) ctx.emitMessageEvent({ type: 'truncate' });
+        return ctx.next();
+      }),
       'forgetful',
     );
     expect(loss).toEqual(['cache lost at message 1: `forgetful` truncated the conversation']);
@@ -294,23 +291,21 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
 
   test('a layer whose message lasted for one turn', async () => {
     const loss = await lossIn(
-      ({ pipeline }) =>
-        pipeline.register('turn', (ctx) => {
-          const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
-          if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
-          return ctx.next();
-        }),
+      layer('turn', (ctx) => {
+        const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
+        if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
+        return ctx.next();
+      }),
       'clock',
     );
     // The message of the second turn lost the messages. The third turn had nothing more to lose.
     expect(loss).toEqual([]);
     const once = await lossIn(
-      ({ pipeline }) =>
-        pipeline.register('turn', (ctx) => {
-          const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
-          if (isThird(ctx.conversationState.nextMessages)) ctx.emitMessageEvent({ type: 'append', message });
-          return ctx.next();
-        }),
+      layer('turn', (ctx) => {
+        const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
+        if (isThird(ctx.conversationState.nextMessages)) ctx.emitMessageEvent({ type: 'append', message });
+        return ctx.next();
+      }),
       'clock',
     );
     expect(once).toEqual([losses.added]);
@@ -318,49 +313,43 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
 
   test('a model layer that changed a message', async () => {
     const loss = await lossIn(
-      ({ pipeline }) =>
-        pipeline.register('model', (ctx) => {
-          const [prompt, first, ...rest] = ctx.messages;
-          if (prompt !== undefined && first !== undefined && rest.length > 3) {
-            ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
-          }
-          return ctx.next();
-        }),
+      layer('model', (ctx) => {
+        const [prompt, first, ...rest] = ctx.messages;
+        if (prompt !== undefined && first !== undefined && rest.length > 3) {
+          ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
+        }
+        return ctx.next();
+      }),
       'redactor',
     );
     expect(loss).toEqual(['cache lost at message 1: `redactor` replaced it']);
   });
 
   test('a layer that removed a tool, and one that changed the system prompt', async () => {
-    const hide: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', (ctx) => {
-        if (isThird(ctx.conversationState.nextMessages)) ctx.toolCatalog = [];
-        return ctx.next();
-      });
+    const hide = layer('step', (ctx) => {
+      if (isThird(ctx.conversationState.nextMessages)) ctx.toolCatalog = [];
+      return ctx.next();
+    });
     expect(await lossIn(hide, 'tool-search')).toEqual([losses.tools]);
-    const greet: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('model', (ctx) => {
-        const [, ...rest] = ctx.messages;
-        if (isThird(rest)) ctx.messages = [{ role: 'system', content: 'Another prompt.' }, ...rest];
-        return ctx.next();
-      });
+    const greet = layer('model', (ctx) => {
+      const [, ...rest] = ctx.messages;
+      if (isThird(rest)) ctx.messages = [{ role: 'system', content: 'Another prompt.' }, ...rest];
+      return ctx.next();
+    });
     expect(await lossIn(greet, 'greeter')).toEqual(['cache lost at the system prompt: `greeter` replaced it']);
   });
 
   test('a layer that chose another model, or other options of the provider', async () => {
-    const choose: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('model', (ctx) => {
-        if (isThird(ctx.messages.slice(1))) ctx.modelRef = 'Model/other';
-        return ctx.next();
-      });
+    const choose = layer('model', (ctx) => {
+      if (isThird(ctx.messages.slice(1))) ctx.modelRef = 'Model/other';
+      return ctx.next();
+    });
     expect(await lossIn(choose, 'chooser')).toEqual([losses.model]);
-    const think: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('model', (ctx) => {
-        const thinking = { type: 'enabled', budgetTokens: 1_024 };
-        if (isThird(ctx.messages.slice(1)))
-          ctx.params = { ...ctx.params, providerOptions: { anthropic: { thinking } } };
-        return ctx.next();
-      });
+    const think = layer('model', (ctx) => {
+      const thinking = { type: 'enabled', budgetTokens: 1_024 };
+      if (isThird(ctx.messages.slice(1))) ctx.params = { ...ctx.params, providerOptions: { anthropic: { thinking } } };
+      return ctx.next();
+    });
     expect(await lossIn(think, 'thinker')).toEqual([losses.params]);
   });
 

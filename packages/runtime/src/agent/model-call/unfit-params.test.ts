@@ -1,7 +1,8 @@
 /** Tests the record of requests that contain values which are not JSON. */
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject, ModelParams } from '@goondan/types';
-import { extension, scriptedAgent } from '../../testing/index.ts';
+import { scriptedAgent } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 
 describe('params of a layer that are not JSON', () => {
@@ -25,13 +26,11 @@ describe('params of a layer that are not JSON', () => {
     const agent = await scriptedAgent({
       script: [{ say: 'done' }],
       extensions: [
-        extension('meddler', ({ pipeline }) => {
-          pipeline.register('model', (ctx) => {
-            // A layer in plain JavaScript may assign anything.
-            const params: unknown = { providerOptions: { any: { value } } };
-            ctx.params = params as ModelParams;
-            return ctx.next();
-          });
+        layered('meddler', 'model', (ctx) => {
+          // A layer in plain JavaScript may assign anything.
+          const params: unknown = { providerOptions: { any: { value } } };
+          ctx.params = params as ModelParams;
+          return ctx.next();
         }),
       ],
     });

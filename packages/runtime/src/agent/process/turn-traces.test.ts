@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { extension, fakeApprover, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { fakeApprover, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import { watchTurn } from '../../trace/watch-turn.ts';
 import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
@@ -22,11 +23,9 @@ test('after a failed write a request refers to no lost line', async () => {
     extensions: () => [],
     report: (problem) => reported.push(problem),
   });
-  const flusher = extension('flusher', ({ pipeline }) => {
-    pipeline.register('step', async (ctx) => {
-      await traces.flush();
-      return ctx.next();
-    });
+  const flusher = layered('flusher', 'step', async (ctx) => {
+    await traces.flush();
+    return ctx.next();
   });
   const agent = await scriptedAgent({
     systemPrompt: 'Be brief.',
@@ -57,12 +56,10 @@ test('the written trace has the time that a layer waited for a person', async ()
     extensions: () => [],
     report: (problem) => written.push(problem),
   });
-  const asking = extension('asking', ({ pipeline }) =>
-    pipeline.register('toolCall', async (ctx) => {
-      await ctx.approval.ask({ reason: 'It talks.' });
-      return ctx.next();
-    }),
-  );
+  const asking = layered('asking', 'toolCall', async (ctx) => {
+    await ctx.approval.ask({ reason: 'It talks.' });
+    return ctx.next();
+  });
   const agent = await scriptedAgent({
     script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
     tools: [{ name: 'echo', exports: [{ name: 'say', description: 'Says it.' }], handlers: { say: () => 'ok' } }],

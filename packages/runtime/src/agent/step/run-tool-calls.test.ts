@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ToolHandler } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 interface Running {
@@ -113,12 +114,10 @@ describe('the tool calls of a step', () => {
       throw Object.assign(new Error('no such city'), { helpUrl, suggestion: 'Ask for another one.' });
     };
     const seen: unknown[] = [];
-    const watching = extension('watching', ({ pipeline }) => {
-      pipeline.register('toolCall', async (ctx) => {
-        const result = await ctx.next();
-        seen.push(result.error?.helpUrl);
-        return result;
-      });
+    const watching = layered('watching', 'toolCall', async (ctx) => {
+      const result = await ctx.next();
+      seen.push(result.error?.helpUrl);
+      return result;
     });
     const agent = await scriptedAgent({
       script: [{ when: 'go', calls: [{ tool: 'broken__run' }] }, { say: 'done' }],
@@ -142,11 +141,9 @@ describe('the tool calls of a step', () => {
     const failing: ToolHandler = () => {
       throw new Error('broken');
     };
-    const refusing = extension('refusing', ({ pipeline }) => {
-      pipeline.register('toolCall', (ctx) => {
-        if (ctx.toolCallId === 'call_2') throw new Error('refused');
-        return ctx.next();
-      });
+    const refusing = layered('refusing', 'toolCall', (ctx) => {
+      if (ctx.toolCallId === 'call_2') throw new Error('refused');
+      return ctx.next();
     });
     const agent = await scriptedAgent({
       script: [

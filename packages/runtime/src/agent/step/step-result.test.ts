@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { StepResult } from '@goondan/types';
-import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -28,12 +29,10 @@ async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
     tools: [weather],
     ...options,
     extensions: [
-      extension('watcher', ({ pipeline }) => {
-        pipeline.register('step', async (ctx) => {
-          const result = await ctx.next();
-          results.push(structuredClone(result));
-          return result;
-        });
+      layered('watcher', 'step', async (ctx) => {
+        const result = await ctx.next();
+        results.push(structuredClone(result));
+        return result;
       }),
       ...(options.extensions ?? []),
     ],
@@ -97,22 +96,14 @@ describe('the result of a step', () => {
 
   test('C-07 metadata that a layer adds reaches the outer layers', async () => {
     const [only] = await resultsOf({
-      extensions: [
-        extension('noter', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata: { noted: true } }));
-        }),
-      ],
+      extensions: [layered('noter', 'step', async (ctx) => ({ ...(await ctx.next()), metadata: { noted: true } }))],
     });
     expect(only?.metadata).toEqual({ noted: true });
   });
 
   test("C-07 status 'failed' from a layer ends the turn with a code", async () => {
     const agent = await scriptedAgent({
-      extensions: [
-        extension('judge', ({ pipeline }) => {
-          pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' }));
-        }),
-      ],
+      extensions: [layered('judge', 'step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' }))],
     });
     expect((await agent.say('go')).result).toMatchObject({
       finishReason: 'error',

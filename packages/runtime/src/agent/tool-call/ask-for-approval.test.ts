@@ -14,6 +14,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -40,9 +41,7 @@ const script = [
 ];
 
 const asking = (middleware: ToolCallMiddleware) =>
-  extension('asking', ({ pipeline }) => pipeline.register('toolCall', middleware, { mayShortCircuit: true }), {
-    tier: 'swarm',
-  });
+  layered({ extension: 'asking', tier: 'swarm', mayShortCircuit: true }, 'toolCall', middleware);
 
 /** Asks for approval, shows the model the outcome, and continues when the call is approved. */
 function askThen(
@@ -125,10 +124,10 @@ describe('asking for approval of a tool call', () => {
       void ctx.approval.ask({ reason: 'Perhaps.' });
       return ctx.next();
     });
-    const failing = extension('failing', ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: '' }), ctx.next()), {
-        onError: 'skip',
-      }),
+    const failing = layered(
+      { extension: 'failing', onError: 'skip' },
+      'toolCall',
+      async (ctx) => (await ctx.approval.ask({ reason: '' }), ctx.next()),
     );
     for (const layer of [hasty, failing]) {
       const { runs, agent } = await start({ approver, extensions: [layer] });
@@ -154,15 +153,10 @@ describe('asking for approval of a tool call', () => {
     ['a hook', 'hook'],
   ] as const)('arguments that %s changes after the approval do not reach the handler', async (_, tier) => {
     const approver = fakeApprover(() => approved);
-    const changing = extension(
-      'changing',
-      ({ pipeline }) =>
-        pipeline.register('toolCall', (ctx) => {
-          ctx.args = { ...ctx.args, path: '/etc/passwd' };
-          return ctx.next();
-        }),
-      { tier },
-    );
+    const changing = layered({ extension: 'changing', tier }, 'toolCall', (ctx) => {
+      ctx.args = { ...ctx.args, path: '/etc/passwd' };
+      return ctx.next();
+    });
     const { runs, agent } = await start({ approver, extensions: [askThen(), changing] });
     expect((await agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
     expect(runs).toEqual([]);
@@ -186,12 +180,10 @@ describe('asking for approval of a tool call', () => {
       ctx.args = { text: 'y', path: '/b' };
       return ctx.next();
     });
-    const inner = extension('inner', ({ pipeline }) =>
-      pipeline.register('toolCall', (ctx) => {
-        ctx.args = { path: '/b', text: 'y' };
-        return ctx.next();
-      }),
-    );
+    const inner = layered('inner', 'toolCall', (ctx) => {
+      ctx.args = { path: '/b', text: 'y' };
+      return ctx.next();
+    });
     const { runs, agent } = await start({ approver, extensions: [outer, askThen(), inner] });
     await agent.say('go');
     expect(approver.questions[0]?.args).toEqual({ path: '/b', text: 'y' });
@@ -204,12 +196,10 @@ describe('asking for approval of a tool call', () => {
         ctx.approval.bind();
         return ctx.next();
       }),
-      extension('changing', ({ pipeline }) =>
-        pipeline.register('toolCall', (ctx) => {
-          if (change) ctx.args = { path: '/b' };
-          return ctx.next();
-        }),
-      ),
+      layered('changing', 'toolCall', (ctx) => {
+        if (change) ctx.args = { path: '/b' };
+        return ctx.next();
+      }),
     ];
     const changed = await start({ extensions: bound(true) });
     expect((await changed.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
@@ -380,20 +370,14 @@ describe('while a turn waits for approval', () => {
     const approver = fakeApprover(() => answer.promise);
     const runs: unknown[] = [];
     // This layer calls a tool within the layer's own time, which is also limited.
-    const calling = extension('calling', ({ pipeline }) => {
-      pipeline.register(
-        'step',
-        async (ctx) => {
-          await ctx.tools.call('file__write', { path: '/a' });
-          return ctx.next();
-        },
-        { timeoutMs: 1_000 },
-      );
+    const calling = layered({ extension: 'calling', timeoutMs: 1_000 }, 'step', async (ctx) => {
+      await ctx.tools.call('file__write', { path: '/a' });
+      return ctx.next();
     });
-    const limited = extension('limited', ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: 'Wait.' }), ctx.next()), {
-        timeoutMs: 1_000,
-      }),
+    const limited = layered(
+      { extension: 'limited', timeoutMs: 1_000 },
+      'toolCall',
+      async (ctx) => (await ctx.approval.ask({ reason: 'Wait.' }), ctx.next()),
     );
     const agent = await scriptedAgent({
       script: [{ say: 'done' }],
@@ -455,12 +439,10 @@ describe('arguments that a person edited', () => {
       seen.push([await ctx.approval.ask({ reason: 'It writes.' }), ctx.args]);
       return ctx.next();
     });
-    const inner = extension('inner', ({ pipeline }) =>
-      pipeline.register('toolCall', (ctx) => {
-        seen.push(ctx.args);
-        return ctx.next();
-      }),
-    );
+    const inner = layered('inner', 'toolCall', (ctx) => {
+      seen.push(ctx.args);
+      return ctx.next();
+    });
     const { runs, agent } = await start({ approver: edit({ path: '/mine' }), extensions: [outer, inner] });
     await agent.say('go');
     const mine = { path: '/mine' };
@@ -521,12 +503,10 @@ describe('arguments that a person edited', () => {
   });
 
   test('do not run if a layer changes them, or if another question was open at the same time', async () => {
-    const changing = extension('changing', ({ pipeline }) =>
-      pipeline.register('toolCall', (ctx) => {
-        ctx.args = { ...ctx.args, path: '/c' };
-        return ctx.next();
-      }),
-    );
+    const changing = layered('changing', 'toolCall', (ctx) => {
+      ctx.args = { ...ctx.args, path: '/c' };
+      return ctx.next();
+    });
     const changed = await start({ approver: edit({ path: '/b' }), extensions: [askThen(), changing] });
     expect((await changed.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');
     const both = asking(async (ctx) => {

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import type { ApprovalOutcome, BundleApi, ChangesetCommitResult, JsonValue } from '@goondan/types';
 import { GoondanError } from '@goondan/types';
 import {
-  extension,
   type FakeApprover,
   fakeApprover,
   type FakeChangesets,
@@ -11,6 +10,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { digestJson } from '../../json/digest-json.ts';
@@ -248,8 +248,10 @@ describe('ctx.bundle.commit', () => {
 
   test('the question about the call and the question about the change are two questions', async () => {
     const approver = fakeApprover(() => approved);
-    const guard = extension('guard', ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => (await ctx.approval.ask({ reason: 'Always.' }), ctx.next())),
+    const guard = layered(
+      'guard',
+      'toolCall',
+      async (ctx) => (await ctx.approval.ask({ reason: 'Always.' }), ctx.next()),
     );
     const agent = await start({ changesets: await edited(), approver, extensions: [guard] });
     expect((await agent.say('go')).text).toBe('ok');

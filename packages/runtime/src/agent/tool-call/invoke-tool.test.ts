@@ -9,6 +9,7 @@ import type {
   ToolHandler,
 } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { layer, layered } from '../../testing/layer.ts';
 import type { Model } from '../model/model-port.ts';
 
 interface Asked {
@@ -49,12 +50,10 @@ async function callTool(asked: Asked): Promise<ToolCallResult> {
     ],
     ...asked.plan,
     extensions: [
-      extension('watcher', ({ pipeline }) => {
-        pipeline.register('step', async (ctx) => {
-          const result = await ctx.next();
-          results.push(...result.toolResults);
-          return result;
-        });
+      layered('watcher', 'step', async (ctx) => {
+        const result = await ctx.next();
+        results.push(...result.toolResults);
+        return result;
       }),
       ...(register === undefined ? [] : [extension('changer', register)]),
     ],
@@ -145,8 +144,7 @@ describe('the result of a tool call', () => {
   });
 
   test('P-12 a layer that throws gives the error result of its call, with the thrown code', async () => {
-    const register: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
+    const register = layer('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
     expect(await callTool({ register })).toMatchObject({ status: 'error', error: { code: 'E_DENIED', message: 'no' } });
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, ToolCaller } from '@goondan/types';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
+import { layer, layered } from '../../testing/layer.ts';
 import { mortalStore } from '../../testing/mortal-store.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -29,30 +30,23 @@ function shop(runs: string[] = []): ToolDeclaration {
 }
 
 /** Notes the calls of the model before and after they run. Does not note its own notes. */
-const noting: ExtensionRegister = ({ pipeline }) => {
-  pipeline.register('toolCall', async (ctx) => {
-    if (ctx.callers.length > 0) return ctx.next();
-    await ctx.tools.call('shop__note', { before: ctx.toolName });
-    const result = await ctx.next();
-    const { output } = await ctx.tools.call('shop__note', { after: ctx.toolName });
-    return result.status === 'ok' ? { ...result, output: [result.output ?? null, output ?? null] } : result;
-  });
-};
+const noting = layer('toolCall', async (ctx) => {
+  if (ctx.callers.length > 0) return ctx.next();
+  await ctx.tools.call('shop__note', { before: ctx.toolName });
+  const result = await ctx.next();
+  const { output } = await ctx.tools.call('shop__note', { after: ctx.toolName });
+  return result.status === 'ok' ? { ...result, output: [result.output ?? null, output ?? null] } : result;
+});
 
 describe('ctx.tools.call of a toolCall layer', () => {
   test('passes every layer, with its callers, and stays out of the conversation', async () => {
     const seen: string[] = [];
     const show = (callers: readonly ToolCaller[]) => callers.map(({ extension: by, tier }) => `${by}:${tier}`).join();
     const watching = (name: string, tier: 'swarm' | 'agent' | 'hook') =>
-      extension(
-        name,
-        ({ pipeline }) =>
-          pipeline.register('toolCall', (ctx) => {
-            seen.push(`${name} ${ctx.toolName} ${JSON.stringify(ctx.args)} ${show(ctx.callers)}`);
-            return ctx.next();
-          }),
-        { tier },
-      );
+      layered({ extension: name, tier }, 'toolCall', (ctx) => {
+        seen.push(`${name} ${ctx.toolName} ${JSON.stringify(ctx.args)} ${show(ctx.callers)}`);
+        return ctx.next();
+      });
     const agent = await scriptedAgent({
       script: [{ when: 'go', call: { tool: 'shop__look' } }, { say: 'done' }],
       tools: [shop()],
@@ -101,18 +95,16 @@ describe('ctx.tools.call of a toolCall layer', () => {
       tools: [shop()],
       extensions: [
         extension('noting', noting),
-        extension('lying', ({ pipeline }) =>
-          pipeline.register('toolCall', (ctx) => {
-            if (ctx.callers.length > 0) {
-              try {
-                (ctx.callers as ToolCaller[]).length = 0;
-              } catch (error) {
-                errors.push(error);
-              }
+        layered('lying', 'toolCall', (ctx) => {
+          if (ctx.callers.length > 0) {
+            try {
+              (ctx.callers as ToolCaller[]).length = 0;
+            } catch (error) {
+              errors.push(error);
             }
-            return ctx.next();
-          }),
-        ),
+          }
+          return ctx.next();
+        }),
       ],
     });
     await agent.say('go');
@@ -127,15 +119,10 @@ describe('ctx.tools.call of a toolCall layer', () => {
       tools: [shop(runs)],
       approver,
       extensions: [
-        extension(
-          'guard',
-          ({ pipeline }) =>
-            pipeline.register('toolCall', async (ctx) => {
-              await ctx.approval.ask({ reason: 'Always.' });
-              return ctx.next();
-            }),
-          { tier: 'swarm' },
-        ),
+        layered({ extension: 'guard', tier: 'swarm' }, 'toolCall', async (ctx) => {
+          await ctx.approval.ask({ reason: 'Always.' });
+          return ctx.next();
+        }),
         extension('noting', noting),
       ],
     });
@@ -159,18 +146,12 @@ describe('ctx.tools.call of a toolCall layer', () => {
 });
 
 describe('a layer that calls its own tool without end', () => {
-  const endless: ExtensionRegister = ({ pipeline }) => {
-    pipeline.register(
-      'toolCall',
-      async (ctx) => {
-        const inner = await ctx.tools.call(ctx.toolName, ctx.args);
-        if (inner.status === 'ok') return ctx.next();
-        const { toolCallId } = ctx;
-        return { ...inner, toolCallId };
-      },
-      { mayShortCircuit: true },
-    );
-  };
+  const endless = layer('toolCall', { mayShortCircuit: true }, async (ctx) => {
+    const inner = await ctx.tools.call(ctx.toolName, ctx.args);
+    if (inner.status === 'ok') return ctx.next();
+    const { toolCallId } = ctx;
+    return { ...inner, toolCallId };
+  });
 
   test('gets E_TOOL_DEPTH after 8 calls inside each other, and the turn continues', async () => {
     const depths: number[] = [];
@@ -182,9 +163,7 @@ describe('a layer that calls its own tool without end', () => {
       ],
       tools: [shop(runs)],
       extensions: [
-        extension('counting', ({ pipeline }) =>
-          pipeline.register('toolCall', (ctx) => (depths.push(ctx.callers.length), ctx.next())),
-        ),
+        layered('counting', 'toolCall', (ctx) => (depths.push(ctx.callers.length), ctx.next())),
         extension('endless', endless),
       ],
     });
@@ -203,12 +182,10 @@ describe('a layer that calls its own tool without end', () => {
       tools: [shop()],
       extensions: [
         extension('endless', endless),
-        extension('calling', ({ pipeline }) =>
-          pipeline.register('turn', async (ctx) => {
-            codes.push((await ctx.tools.call('shop__look')).error?.code);
-            return ctx.next();
-          }),
-        ),
+        layered('calling', 'turn', async (ctx) => {
+          codes.push((await ctx.tools.call('shop__look')).error?.code);
+          return ctx.next();
+        }),
       ],
     });
     expect((await agent.say('hello')).text).toBe('You said: hello');

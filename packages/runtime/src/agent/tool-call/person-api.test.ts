@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { JsonValue, PersonApi, PersonRequest } from '@goondan/types';
 import type { QuestionOutcome } from '../../questions/question-record.ts';
 import { extension, fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
+import { layered } from '../../testing/layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -117,13 +118,11 @@ describe('a tool that asks a person', () => {
     const approver = silentApprover();
     const kept: PersonApi[] = [];
     const late: unknown[] = [];
-    const later = extension('later', ({ pipeline }) =>
-      pipeline.register('step', async (ctx) => {
-        const result = await ctx.next();
-        late.push(await kept[0]?.ask(request).catch((error: unknown) => error));
-        return result;
-      }),
-    );
+    const later = layered('later', 'step', async (ctx) => {
+      const result = await ctx.next();
+      late.push(await kept[0]?.ask(request).catch((error: unknown) => error));
+      return result;
+    });
     const agent = await start(
       asking(async (person) => {
         kept.push(person);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, JsonObject, JsonValue, ModelReply, ToolCallResult, ToolHandler } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { layer, layered } from '../../testing/layer.ts';
 
 const parameters = {
   type: 'object',
@@ -44,12 +45,10 @@ async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions
     ],
     ...plan,
     extensions: [
-      extension('watcher', ({ pipeline }) => {
-        pipeline.register('step', async (ctx) => {
-          const result = await ctx.next();
-          results.push(...result.toolResults);
-          return result;
-        });
+      layered('watcher', 'step', async (ctx) => {
+        const result = await ctx.next();
+        results.push(...result.toolResults);
+        return result;
       }),
       ...extensions.map((register, index) => extension(`layer-${index}`, register)),
     ],
@@ -60,21 +59,17 @@ async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions
   return { result: results[0] as ToolCallResult, inputs, agent };
 }
 
-const setArgs =
-  (args: JsonObject): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('toolCall', (ctx) => {
-      ctx.args = args;
-      return ctx.next();
-    });
+const setArgs = (args: JsonObject): ExtensionRegister =>
+  layer('toolCall', (ctx) => {
+    ctx.args = args;
+    return ctx.next();
+  });
 
-const offer =
-  (...names: string[]): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('step', (ctx) => {
-      ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => names.includes(name));
-      return ctx.next();
-    });
+const offer = (...names: string[]): ExtensionRegister =>
+  layer('step', (ctx) => {
+    ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => names.includes(name));
+    return ctx.next();
+  });
 
 describe('the arguments of a call', () => {
   test('R-05 give an error result when they do not match the schema, and no handler runs', async () => {
@@ -108,11 +103,10 @@ describe('the arguments of a call', () => {
     'R-05 a model that writes %j instead of an object gets an error result, and layers see an empty object',
     async (args) => {
       const seen: JsonObject[] = [];
-      const look: ExtensionRegister = ({ pipeline }) =>
-        pipeline.register('toolCall', (ctx) => {
-          seen.push(ctx.args);
-          return ctx.next();
-        });
+      const look = layer('toolCall', (ctx) => {
+        seen.push(ctx.args);
+        return ctx.next();
+      });
       const { result, inputs } = await ask({ args, tool: 'weather__any', extensions: [look] });
       expect(result.error).toMatchObject({
         code: 'E_TOOL_ARGUMENTS',
@@ -129,11 +123,10 @@ describe('the arguments of a call', () => {
   });
 
   test('P-08 a layer may also fill the empty object it sees when the model wrote none', async () => {
-    const fill: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', (ctx) => {
-        ctx.args.city = 'Seoul';
-        return ctx.next();
-      });
+    const fill = layer('toolCall', (ctx) => {
+      ctx.args.city = 'Seoul';
+      return ctx.next();
+    });
     const { inputs } = await ask({ args: 'Seoul', extensions: [fill] });
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
@@ -150,19 +143,17 @@ describe('the arguments of a call', () => {
   });
 
   test('lose the fields that are undefined, as in JSON', async () => {
-    const call: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('turn', async (ctx) => {
-        // Authors may pass undefined fields; the types do not prevent it.
-        const args = { city: 'Jeju', days: undefined } as unknown as JsonObject;
-        expect(await ctx.tools.call('weather__any', args)).toMatchObject({ status: 'ok' });
-        return ctx.next();
-      });
+    const call = layer('turn', async (ctx) => {
+      // Authors may pass undefined fields; the types do not prevent it.
+      const args = { city: 'Jeju', days: undefined } as unknown as JsonObject;
+      expect(await ctx.tools.call('weather__any', args)).toMatchObject({ status: 'ok' });
+      return ctx.next();
+    });
     const seen: JsonObject[] = [];
-    const look: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', (ctx) => {
-        seen.push(ctx.args);
-        return ctx.next();
-      });
+    const look = layer('toolCall', (ctx) => {
+      seen.push(ctx.args);
+      return ctx.next();
+    });
     const { inputs } = await ask({ extensions: [call, look] });
     expect(inputs).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
     expect(seen).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
@@ -182,12 +173,11 @@ describe('the arguments of a call', () => {
 
   test('changes a handler makes to its input are not seen by others', async () => {
     const seen: JsonObject[] = [];
-    const look: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('toolCall', async (ctx) => {
-        const result = await ctx.next();
-        seen.push(ctx.args);
-        return result;
-      });
+    const look = layer('toolCall', async (ctx) => {
+      const result = await ctx.next();
+      seen.push(ctx.args);
+      return result;
+    });
     const { inputs, agent } = await ask({ extensions: [look] });
     for (const input of inputs) input.city = 'changed';
     expect(seen).toEqual([{ city: 'Seoul' }]);
@@ -224,11 +214,10 @@ describe('a tool that cannot be called', () => {
   });
 
   test('C-13 because a layer added it without a handler gives an error result', async () => {
-    const add: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', (ctx) => {
-        ctx.toolCatalog = [...ctx.toolCatalog, { name: 'ghost__say', description: 'Boo.' }];
-        return ctx.next();
-      });
+    const add = layer('step', (ctx) => {
+      ctx.toolCatalog = [...ctx.toolCatalog, { name: 'ghost__say', description: 'Boo.' }];
+      return ctx.next();
+    });
     const { result, agent } = await ask({ tool: 'ghost__say', extensions: [add] });
     expect(agent.requests[0]?.tools.map(({ name }) => name)).toContain('ghost__say');
     expect(result.error).toMatchObject({
@@ -238,11 +227,10 @@ describe('a tool that cannot be called', () => {
   });
 
   test('C-13 becomes callable when a layer adds an item for a registered tool', async () => {
-    const addBack: ExtensionRegister = ({ pipeline }) =>
-      pipeline.register('step', (ctx) => {
-        ctx.toolCatalog.push({ name: 'weather__get', description: 'Back again.' });
-        return ctx.next();
-      });
+    const addBack = layer('step', (ctx) => {
+      ctx.toolCatalog.push({ name: 'weather__get', description: 'Back again.' });
+      return ctx.next();
+    });
     const { result } = await ask({ extensions: [offer(), addBack] });
     expect(result.status).toBe('ok');
   });

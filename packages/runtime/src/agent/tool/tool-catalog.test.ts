@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, StepMiddlewareContext, ToolCatalogItem } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import { layer } from '../../testing/layer.ts';
 import type { ToolDeclaration } from './load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -10,13 +11,11 @@ const weather: ToolDeclaration = {
 };
 const script = [{ when: 'weather', call: { tool: 'weather__get' } }, { say: 'done' }];
 
-const inEveryStep =
-  (change: (ctx: StepMiddlewareContext) => void): ExtensionRegister =>
-  ({ pipeline }) =>
-    pipeline.register('step', (ctx) => {
-      change(ctx);
-      return ctx.next();
-    });
+const inEveryStep = (change: (ctx: StepMiddlewareContext) => void): ExtensionRegister =>
+  layer('step', (ctx) => {
+    change(ctx);
+    return ctx.next();
+  });
 
 describe("a step's catalog", () => {
   test('C-13 an item has name, description, parameters and annotations', async () => {
@@ -150,19 +149,17 @@ describe("a step's catalog", () => {
   test.each<[string, ExtensionRegister]>([
     [
       'ctx.tools of a model layer',
-      ({ pipeline }) =>
-        pipeline.register('model', (ctx) => {
-          ctx.tools = [...ctx.tools, named('')];
-          return ctx.next();
-        }),
+      layer('model', (ctx) => {
+        ctx.tools = [...ctx.tools, named('')];
+        return ctx.next();
+      }),
     ],
     [
       'ctx.model.generate',
-      ({ pipeline }) =>
-        pipeline.register('step', async (ctx) => {
-          await ctx.model.generate({ messages: [{ role: 'user', content: 'hi' }], tools: [named('')] });
-          return ctx.next();
-        }),
+      layer('step', async (ctx) => {
+        await ctx.model.generate({ messages: [{ role: 'user', content: 'hi' }], tools: [named('')] });
+        return ctx.next();
+      }),
     ],
   ])('the names in %s are checked, too', async (_title, register) => {
     const agent = await scriptedAgent({ extensions: [extension('adder', register)] });
