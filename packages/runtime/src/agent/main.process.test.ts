@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentEvent, type JsonObject, textOf, type TurnResult } from '@goondan/types';
+import { type JsonObject, textOf, type TurnResult } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
@@ -12,6 +12,7 @@ import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../ports/runner-path.ts';
 import type { ChildOutput } from '../ipc/spawn.ts';
 import { spawnChild } from '../orchestrator/child/spawn-child.ts';
+import { testEvent } from '../testing/test-event.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 
 const runTag = newTag('GOONDAN_RUN');
@@ -95,17 +96,7 @@ function scripted(script: JsonObject[]): AgentStart['agent']['models'] {
   return { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } };
 }
 
-function event(id: string, key = 'default'): AgentEvent {
-  return {
-    id,
-    type: 'user.message',
-    input: `hello ${id}`,
-    instanceKey: key,
-    source: { kind: 'cli', name: 'test' },
-    traceId: 'trace',
-    createdAt: new Date(0),
-  };
-}
+const event = (id: string, instanceKey = 'default') => testEvent(id, { instanceKey });
 
 const answerOf = ({ responseMessage }: TurnResult) => textOf(responseMessage);
 

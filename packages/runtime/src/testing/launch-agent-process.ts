@@ -1,5 +1,5 @@
 /** Runs the program of an agent process in this process, with both ends of its channel and a real disk. */
-import type { AgentEvent, JsonObject } from '@goondan/types';
+import type { JsonObject } from '@goondan/types';
 import { runAgentProcess } from '../agent/process/run-agent-process.ts';
 import type { AgentStart } from '../config/agent-start.ts';
 import { agentLanguage } from '../ipc/codec.ts';
@@ -10,6 +10,7 @@ import { agentStoreOf } from '../store/files/open-agent-store.ts';
 import { memoryBlobs } from '../store/memory-blobs.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { connectInMemory } from './connect-in-memory.ts';
+import { testEvent } from './test-event.ts';
 
 export type FrameOf<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
@@ -25,18 +26,8 @@ export interface LaunchedProcess {
   kill(): Promise<void>;
 }
 
-const event: AgentEvent = {
-  id: 'e1',
-  type: 'user.message',
-  input: 'go',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-};
-
 /** The first turn of a process: its input is `go`. */
-export const firstTurn = { type: 'turn', event, seq: 1 } as const;
+export const firstTurn = { type: 'turn', event: testEvent('e1', { input: 'go' }), seq: 1 } as const;
 
 /** Cancels the first turn of a process that waits for an answer, and returns its last frames about both. */
 export async function cancelFirstTurn(process: LaunchedProcess, waitsFor: 'question' | 'changeset') {

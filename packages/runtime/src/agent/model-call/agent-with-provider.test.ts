@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentEvent, type ExtensionRegister, type JsonObject, textOf } from '@goondan/types';
+import { type ExtensionRegister, type JsonObject, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
@@ -73,16 +74,7 @@ function offerGuide(seen: string[] = []): ExtensionRegister {
 
 let events = 0;
 async function say(agent: RunningAgent, input: string, options: Parameters<RunningAgent['handle']>[1] = {}) {
-  const event: AgentEvent = {
-    id: `event-${++events}`,
-    type: 'test',
-    input,
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'test' },
-    traceId: 'trace',
-    createdAt: new Date(),
-  };
-  const { result, stepCount } = await agent.handle(event, options);
+  const { result, stepCount } = await agent.handle(testEvent(`event-${++events}`, { input }), options);
   return { result, stepCount, text: textOf(result.responseMessage) };
 }
 

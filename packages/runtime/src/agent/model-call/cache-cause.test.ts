@@ -1,9 +1,10 @@
 /** Tests causes of a lost cache that are easily mistaken: a cache that expired, an id that stays, a Model that changed. */
 import { expect, test } from 'bun:test';
-import { type AgentEvent, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
+import { createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
 import { layer } from '../../testing/layer.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
@@ -13,7 +14,6 @@ import { startWireServer } from '../model/providers/wire/wire-server.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 
 const reply = { usage: { input: 0, output: 5, cached: 0 }, text: ['Yes.'] };
-const about = { type: 'test', instanceKey: 'default', source: { kind: 'cli', name: 'ann' }, traceId: 't' } as const;
 
 interface Running {
   readonly agent: RunningAgent;
@@ -44,9 +44,8 @@ async function lossAfter(register: ExtensionRegister, between: (running: Running
 }
 
 async function say(agent: RunningAgent, input: string): Promise<ChainRecord> {
-  const event: AgentEvent = { ...about, id: input, input, createdAt: new Date() };
   const recorder = recordTurn(systemClock);
-  await agent.handle(event, { observer: recorder });
+  await agent.handle(testEvent(input, { input }), { observer: recorder });
   return recorder.turn() as ChainRecord;
 }
 

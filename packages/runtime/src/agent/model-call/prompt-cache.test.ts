@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type AgentEvent,
   createSystemMessage,
   createUserMessage,
   type ExtensionRegister,
@@ -15,6 +14,7 @@ import type { ModelSpec } from '../../config/model-spec.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
 import { layer } from '../../testing/layer.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
@@ -66,12 +66,10 @@ async function startAt(server: WireServer, more: Partial<AgentPlan> = {}, option
   );
 }
 
-const about = { type: 'test', instanceKey: 'default', source: { kind: 'cli', name: 'ann' }, traceId: 't' } as const;
 let events = 0;
 async function say(agent: RunningAgent, input: string) {
-  const event: AgentEvent = { ...about, id: `cache-${++events}`, input, createdAt: new Date() };
   const recorder = recordTurn(systemClock);
-  const outcome = await agent.handle(event, { observer: recorder });
+  const outcome = await agent.handle(testEvent(`cache-${++events}`, { input }), { observer: recorder });
   const turn = recorder.turn() as ChainRecord;
   return { ...outcome, turn, calls: chainsIn(turn).filter(({ kind }) => kind === 'model') };
 }

@@ -1,7 +1,6 @@
 /** Tests the record of model requests in a trace: the digest of each body, and the data to rebuild that body. */
 import { describe, expect, test } from 'bun:test';
 import {
-  type AgentEvent,
   createUserMessage,
   type JsonObject,
   type JsonValue,
@@ -15,6 +14,7 @@ import { sha256 } from '../../json/sha256.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { scriptedAgent } from '../../testing/index.ts';
 import { layered } from '../../testing/layer.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import type { WatchedEffect } from '../../trace/layer-span.ts';
 import type { AskedModel } from '../../trace/model-request.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
@@ -35,15 +35,7 @@ const weather = {
   handlers: { get: () => ({ tempC: 21 }) },
 };
 
-const event: AgentEvent = {
-  id: 'e',
-  type: 'test',
-  input: 'Weather?',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 't',
-  createdAt: new Date(),
-};
+const event = testEvent('e', { input: 'Weather?' });
 
 /** Changes messages, tools and params of every model call, and the conversation. */
 const meddler = layered('meddler', 'model', (ctx) => {

@@ -6,19 +6,13 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { OnUsage } from '../seams/engine.ts';
 import { IpcEngine } from './ipc-engine.ts';
 
 const to = { agentName: 'other', instanceKey: 'default' };
-const event: AgentEvent = {
-  id: 'e',
-  type: 'agent.message',
-  instanceKey: 'default',
-  source: { kind: 'agent', name: 'tester' },
-  traceId: 't',
-  createdAt: new Date(0),
-};
+const event = testEvent('e', { type: 'agent.message', source: { kind: 'agent', name: 'tester' } });
 const result: TurnResult = { turnId: 'turn-e', finishReason: 'text_response' };
 const never = new AbortController().signal;
 

@@ -21,6 +21,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
@@ -161,18 +162,8 @@ function scripted(options: JsonObject = {}): AgentStart['agent']['models'] {
 /** A model that answers after a minute. No test waits that long. */
 const slow = scripted({ latencyMs: 60_000 });
 
-function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
-  return {
-    id,
-    type: 'user.message',
-    input: `hello ${id}`,
-    instanceKey: address.instanceKey,
-    source: { kind: 'cli', name: 'test' },
-    traceId: 'trace',
-    createdAt: new Date(0),
-    ...more,
-  };
-}
+const event = (id: string, more: Partial<AgentEvent> = {}) =>
+  testEvent(id, { instanceKey: address.instanceKey, ...more });
 
 let lastSeq = 0;
 /** Each turn has the next number, as in the inbox. */

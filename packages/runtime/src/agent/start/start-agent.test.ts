@@ -1,18 +1,10 @@
 import { describe, expect, spyOn, test } from 'bun:test';
-import type { AgentEvent, ToolHandler } from '@goondan/types';
+import type { ToolHandler } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { testEvent } from '../../testing/test-event.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
 import { startAgent } from './start-agent.ts';
 
-const event = (id: string, input = 'hello'): AgentEvent => ({
-  id,
-  type: 'user.message',
-  input,
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace-1',
-  createdAt: new Date(),
-});
 const models = {
   'Model/demo': { provider: 'scripted', model: 'demo', options: { script: [{ say: 'You said: {{input}}' }] } },
 };
@@ -43,7 +35,7 @@ async function busyAgent(cleanup: () => unknown = () => undefined) {
 describe('an agent', () => {
   test('needs a name and a model, and nothing else', async () => {
     const agent = await startAgent({ agentName: 'coder', models });
-    const { result } = await agent.handle(event('e1'));
+    const { result } = await agent.handle(testEvent('e1'));
     expect(result.finishReason).toBe('text_response');
     expect(agent.parts.address).toEqual({ agentName: 'coder', instanceKey: 'default' });
     expect(agent.parts.plan.policy).toEqual(defaultPolicy);
