@@ -12,6 +12,7 @@ import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../ports/runner-path.ts';
 import type { ChildOutput } from '../ipc/spawn.ts';
 import { spawnChild } from '../orchestrator/child/spawn-child.ts';
+import { extensionFile } from '../testing/index.ts';
 import { testEvent } from '../testing/test-event.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 
@@ -105,13 +106,7 @@ function extension(source: string, name = 'ext') {
   const root = join(folder, crypto.randomUUID());
   mkdirSync(root);
   writeFileSync(join(root, 'index.ts'), source);
-  const resource = {
-    apiVersion: 'goondan.ai/v1',
-    kind: 'Extension' as const,
-    metadata: { name },
-    spec: { entry: './index.ts' },
-  };
-  return { resource, root };
+  return extensionFile(name, root, './index.ts');
 }
 
 describe('an agent in its own process', () => {

@@ -4,27 +4,30 @@ import { runAgentProcess } from '../agent/process/run-agent-process.ts';
 import type { AgentStart } from '../config/agent-start.ts';
 import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
+import type { ChannelLimits } from '../ipc/limits.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
-import { systemClock } from '../ports/clock.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
 import { agentStoreOf } from '../store/files/open-agent-store.ts';
 import { memoryBlobs } from '../store/memory-blobs.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
+import type { Journal } from '../workspace/journal/journal.ts';
 import { connectInMemory } from './connect-in-memory.ts';
 import { testEvent } from './test-event.ts';
 
 export type FrameOf<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
-export interface LaunchedProcess {
-  send(message: ToAgent): Promise<void>;
-  /** Every frame of the process, in order. */
-  readonly said: readonly FromAgent[];
-  /** The exit codes; -1 if the test ended the process. */
-  readonly exits: readonly number[];
-  /** Waits for the first frame of this type, or the n-th one. */
-  first<Type extends FromAgent['type']>(type: Type, index?: number): Promise<FrameOf<Type>>;
-  /** Ends the process as a crash does: nothing is finished. */
-  kill(): Promise<void>;
+export interface LaunchOptions {
+  readonly limits?: Partial<ChannelLimits>;
+  readonly clock?: Clock;
+  /** Wraps the journal that the process uses. */
+  readonly wrap?: (journal: Journal) => Journal;
+  /** Changes each frame that the orchestrator sends. */
+  readonly encode?: (frame: string) => string;
+  /** Resolves when the processes before it have released their conversations. Processes of one test share it. */
+  readonly locks?: { released: Promise<unknown> };
 }
+
+export type LaunchedProcess = ReturnType<typeof launchSpare>;
 
 /** The first turn of a process: its input is `go`. */
 export const firstTurn = { type: 'turn', event: testEvent('e1', { input: 'go' }), seq: 1 } as const;
@@ -40,48 +43,103 @@ export async function cancelFirstTurn(process: LaunchedProcess, waitsFor: 'quest
 
 /** Starts the process and waits until it is ready. */
 export async function launchAgentProcess(start: AgentStart): Promise<LaunchedProcess> {
-  const [parent, child] = connectInMemory(agentLanguage);
+  const process = launchSpare();
+  // The cast is safe: `AgentStart` contains only JSON.
+  await process.send({ type: 'start', plan: start as unknown as JsonObject });
+  await process.first('ready');
+  return process;
+}
+
+/** Starts a process that has no plan yet. */
+export function launchSpare({ limits, clock = systemClock, wrap, encode, locks }: LaunchOptions = {}) {
+  const codec = agentLanguage.parent;
+  const encoded = (message: ToAgent) => encode?.(codec.encode(message)) ?? codec.encode(message);
+  const language = { ...agentLanguage, parent: { ...codec, encode: encoded } };
+  const [parent, child] = connectInMemory(language, limits === undefined ? {} : { limits });
   const said: FromAgent[] = [];
   const exits: number[] = [];
+  const exited = Promise.withResolvers<number>();
+  const journals: Journal[] = [];
+  /** The folders and the preparations that the process asked for. */
+  const [folders, readied, warmedUp]: [string[], string[], number[]] = [[], [], []];
+  let terminate: () => void = () => undefined;
+  let throwUncaught: (thrown: unknown) => void = () => undefined;
   const waiting = new Set<() => void>();
   parent.onMessage((message) => {
     said.push(message);
     for (const look of [...waiting]) look();
   });
-  let close = () => Promise.resolve();
-  const exit = (code: number) => {
+  const exit = async (code: number) => {
     exits.push(code);
+    exited.resolve(code);
+    // A process that has ended sends nothing more.
     child.close();
-    return close();
+    const closed = Promise.all(journals.splice(0).map((journal) => journal.close()));
+    if (locks !== undefined) locks.released = Promise.all([locks.released, closed]);
+    await closed;
   };
   runAgentProcess(child, {
-    clock: systemClock,
-    moveTo: () => undefined,
-    warmUp: () => Promise.resolve(),
+    clock,
+    moveTo: (folder) => void folders.push(folder),
+    warmUp: async () => void warmedUp.push(exits.length),
     async openStore(location, warn) {
+      // The lock of a process that has exited is free. Here, the closing takes a moment.
+      await locks?.released;
       const journal = await durableStore({ ...location, warn });
-      close = () => journal.close();
-      return agentStoreOf(journal, memoryBlobs());
+      journals.push(journal);
+      return agentStoreOf(wrap?.(journal) ?? journal, memoryBlobs());
     },
-    answerOwnPackages: () => undefined,
-    watchDraws: () => undefined,
-    onTerminate: () => undefined,
-    onUncaught: () => undefined,
+    answerOwnPackages: () => void readied.push('packages'),
+    watchDraws: () => void readied.push('draws'),
+    onTerminate: (listener) => void (terminate = listener),
+    onUncaught: (listener) => void (throwUncaught = listener),
     exit: (code) => void exit(code),
   });
-  // The cast is safe: `AgentStart` contains only JSON.
-  await parent.send({ type: 'start', plan: start as unknown as JsonObject });
-  const first: LaunchedProcess['first'] = async (type, index = 0) => {
-    const { promise, resolve } = Promise.withResolvers<FromAgent>();
+  const send = parent.send.bind(parent);
+  function all<Type extends FromAgent['type']>(type: Type): FrameOf<Type>[] {
+    // The cast is safe: the messages were filtered by their type.
+    return said.filter((message) => message.type === type) as FrameOf<Type>[];
+  }
+  /** Waits for the first frame of this type, or the n-th one. */
+  async function first<Type extends FromAgent['type']>(type: Type, index = 0): Promise<FrameOf<Type>> {
+    const { promise, resolve } = Promise.withResolvers<FrameOf<Type>>();
     const look = () => {
-      const found = said.filter((message) => message.type === type)[index];
+      const found = all(type)[index];
       if (found !== undefined) resolve(found);
     };
     waiting.add(look);
     look();
-    // The cast is safe: the message was found by its type.
-    return (await promise.finally(() => waiting.delete(look))) as FrameOf<typeof type>;
+    return promise.finally(() => waiting.delete(look));
+  }
+  return {
+    parent,
+    send,
+    all,
+    first,
+    folders,
+    readied,
+    warmedUp,
+    /** Every frame of the process, in order. */
+    said,
+    types: () => said.map(({ type }) => type),
+    lines: () => all('log').map(({ line }) => line),
+    /** The exit codes; -1 if the test ended the process. */
+    exits,
+    exited: exited.promise,
+    journals,
+    terminate: () => terminate(),
+    throwUncaught: (thrown: unknown) => throwUncaught(thrown),
+    /** Resolves when the process has handled every message that was sent before. */
+    async settled() {
+      const pongs = all('pong').length;
+      await send({ type: 'ping', n: pongs + 1 });
+      await first('pong', pongs);
+    },
+    async drained() {
+      await send({ type: 'drain', graceMs: 5_000 });
+      await first('drained');
+    },
+    /** Ends the process as a crash does: nothing is finished. */
+    kill: () => exit(-1),
   };
-  await first('ready');
-  return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };
 }

@@ -14,128 +14,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentEvent, GoondanError, type JsonObject, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
-import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../testing/connect-in-memory.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
-import type { ChannelLimits } from '../../ipc/limits.ts';
-import { type Clock, systemClock } from '../../ports/clock.ts';
+import { extensionFile } from '../../testing/index.ts';
+import { type LaunchedProcess, type LaunchOptions, launchSpare } from '../../testing/launch-agent-process.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testEvent } from '../../testing/test-event.ts';
-import { agentStoreOf } from '../../store/files/open-agent-store.ts';
-import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { logsFolder, tracesFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
-import type { ProcessHost } from './process-host.ts';
-import { runAgentProcess } from './run-agent-process.ts';
 import { until } from '../../../../../test/until.ts';
 
 let root: string;
 let stateRoot: string;
-const running: { end(): void }[] = [];
+const running: LaunchedProcess[] = [];
 
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'agent-process-'));
 });
 afterEach(() => {
-  for (const each of running.splice(0)) each.end();
+  for (const each of running.splice(0)) void each.kill();
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-type Kind = FromAgent['type'];
-type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
+const locks = { released: Promise.resolve<unknown>(undefined) };
 
-/** Resolves when the processes that have exited have released their conversations. */
-let locksReleased: Promise<unknown> = Promise.resolve();
-
-interface Options {
-  readonly limits?: Partial<ChannelLimits>;
-  /** Wraps the journal that the process uses. */
-  readonly wrap?: (journal: Journal) => Journal;
-  readonly stateRoot?: string;
-  readonly clock?: Clock;
-  /** Changes each frame that the orchestrator sends. */
-  readonly encode?: (frame: string) => string;
-}
-
-function launch({
-  limits,
-  wrap = (journal) => journal,
-  stateRoot: given,
-  encode = (frame) => frame,
-  clock = systemClock,
-}: Options = {}) {
+function launch({ stateRoot: given, ...options }: LaunchOptions & { readonly stateRoot?: string } = {}) {
   stateRoot = given ?? join(root, crypto.randomUUID());
-  const codec = agentLanguage.parent;
-  const language = {
-    ...agentLanguage,
-    parent: { ...codec, encode: (message: ToAgent) => encode(codec.encode(message)) },
-  };
-  const [parent, child] = connectInMemory(language, limits === undefined ? {} : { limits });
-  const exits: number[] = [];
-  const folders: string[] = [];
-  const warmedUp: number[] = [];
-  /** The preparations of the process for the code of a bundle. */
-  const readied: string[] = [];
-  const opened: Journal[] = [];
-  let terminate: () => void = () => undefined;
-  let throwUncaught: (thrown: unknown) => void = () => undefined;
-  const host: ProcessHost = {
-    clock,
-    moveTo: (folder) => void folders.push(folder),
-    async openStore(location, warn) {
-      // The lock of a process that has exited is free. Here, the closing takes a moment.
-      await locksReleased;
-      const journal = wrap(await durableStore({ ...location, warn }));
-      opened.push(journal);
-      return agentStoreOf(journal, memoryBlobs());
-    },
-    answerOwnPackages: () => void readied.push('packages'),
-    watchDraws: () => void readied.push('draws'),
-    warmUp: async () => void warmedUp.push(exits.length),
-    onTerminate: (listener) => void (terminate = listener),
-    onUncaught: (listener) => void (throwUncaught = listener),
-    exit(code) {
-      exits.push(code);
-      // A process that has ended sends nothing more.
-      child.close();
-      const closed = opened.splice(0).map((journal) => journal.close());
-      locksReleased = Promise.all([locksReleased, ...closed]);
-    },
-  };
-  const said: FromAgent[] = [];
-  parent.onMessage((message) => void said.push(message));
-  runAgentProcess(child, host);
-  running.push({ end: () => host.exit(-1) });
-
-  function all<Type extends Kind>(type: Type): Of<Type>[] {
-    // The cast is safe: the messages were filtered by their type.
-    return said.filter((message) => message.type === type) as Of<Type>[];
-  }
-  async function first<Type extends Kind>(type: Type, count = 1): Promise<Of<Type>> {
-    await until(() => all(type).length >= count);
-    // The cast is safe: the line above has waited until this message arrived.
-    return all(type)[count - 1] as Of<Type>;
-  }
-  return {
-    parent,
-    child,
-    exits,
-    folders,
-    opened,
-    warmedUp,
-    readied,
-    said,
-    all,
-    first,
-    send: parent.send.bind(parent),
-    terminate: () => terminate(),
-    throwUncaught: (thrown: unknown) => throwUncaught(thrown),
-    types: () => said.map(({ type }) => type),
-    lines: () => all('log').map(({ line }) => line),
-  };
+  const launched = launchSpare({ ...options, locks });
+  running.push(launched);
+  return launched;
 }
 
 const address = { agentName: 'tester', instanceKey: 'room 7' };
@@ -178,20 +85,21 @@ function extension(source: string, name = 'ext') {
   const folder = join(root, crypto.randomUUID());
   mkdirSync(folder);
   writeFileSync(join(folder, 'index.ts'), source);
-  const resource = {
-    apiVersion: 'goondan.ai/v1',
-    kind: 'Extension' as const,
-    metadata: { name },
-    spec: { entry: './index.ts' },
-  };
-  return { resource, root: folder };
+  return extensionFile(name, folder, './index.ts');
 }
 
-async function ready(options: Options = {}, agent: Partial<AgentStart['agent']> = {}) {
+async function ready(options: Parameters<typeof launch>[0] = {}, agent: Partial<AgentStart['agent']> = {}) {
   const launched = launch(options);
   await launched.send({ type: 'start', plan: plan(agent) });
   await launched.first('ready');
   return launched;
+}
+
+/** Runs the turn of this event, and returns its end. */
+async function runTurn(agent: LaunchedProcess, id: string, more: Partial<AgentEvent> = {}) {
+  const { length } = agent.all('turn.done');
+  await agent.send(turn(id, more));
+  return agent.first('turn.done', length);
 }
 
 async function readMessages(): Promise<string[]> {
@@ -239,8 +147,7 @@ describe('starting', () => {
     await agent.send({ type: 'start', plan: plan({ extensions: [broken], secrets: ['hunter2-hunter2'] }) });
     const { error } = await agent.first('start.failed');
     expect(error).toMatchObject({ code: 'E_EXT_INIT', message: expect.stringContaining('no *** here') });
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(1);
+    expect(await agent.exited).toBe(1);
     expect(JSON.stringify(agent.said)).not.toContain('hunter2-hunter2');
     expect(agent.all('ready')).toEqual([]);
   });
@@ -256,8 +163,7 @@ describe('starting', () => {
     const models = scripted({ script: [{ say: 'says hunter2-hunter2' }] });
     await agent.send({ type: 'start', plan: { ...plan({ extensions: [talking], models }), masked: [secret] } });
     await agent.first('ready');
-    await agent.send(turn('one'));
-    await agent.first('turn.done');
+    await runTurn(agent, 'one');
     expect(agent.all('log').map(({ line }) => line.message)).toContain('logs ***');
     expect(JSON.stringify(agent.all('turn.done'))).toContain('says ***');
     expect(JSON.stringify(agent.said)).not.toContain(secret);
@@ -302,7 +208,7 @@ describe('starting', () => {
     await Bun.sleep(20);
     agent.throwUncaught('just a text');
     expect((await agent.first('start.failed')).error).toEqual({ code: 'E_AGENT_START', message: 'just a text' });
-    await until(() => agent.exits[0] === 1);
+    expect(await agent.exited).toBe(1);
   });
 
   test('a failed start holds no secret: not in its suggestion, and no header for the collector', async () => {
@@ -319,7 +225,7 @@ describe('starting', () => {
     agent.throwUncaught(new GoondanError('E_EXT_INIT', 'Refused: Bearer swordfish.', { suggestion }));
     const { error } = await agent.first('start.failed');
     expect(error).toMatchObject({ code: 'E_EXT_INIT', message: 'Refused: ***.', suggestion: 'Change ***.' });
-    await until(() => agent.exits[0] === 1);
+    expect(await agent.exited).toBe(1);
     expect(JSON.stringify(agent.said)).not.toMatch(/hunter2|swordfish/);
   });
 
@@ -334,20 +240,19 @@ describe('starting', () => {
     const gate = Promise.withResolvers<void>();
     Object.assign(globalThis, { given: { gate: gate.promise } });
     const slowly = extension(`export const register = () => globalThis.given.gate;`);
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong', 1);
+    await agent.settled();
     await agent.send({ type: 'start', plan: plan({ extensions: [slowly] }) });
     await agent.send({ type: 'turn', event: event('one'), seq: 1 });
     await agent.send({ type: 'turn', event: event('two'), seq: 2 });
     await agent.send({ type: 'ping', n: 2 });
-    expect(await agent.first('pong', 2)).toEqual({ type: 'pong', n: 2 });
+    expect(await agent.first('pong', 1)).toEqual({ type: 'pong', n: 2 });
     expect(agent.all('ready')).toEqual([]);
     gate.resolve();
-    await agent.first('turn.done', 2);
+    await agent.first('turn.done', 1);
     expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one', 'two']);
     expect(agent.types().indexOf('ready')).toBeLessThan(agent.types().indexOf('turn.done'));
     await agent.send({ type: 'ping', n: 3 });
-    await agent.first('pong', 3);
+    await agent.first('pong', 2);
   });
 
   test('a message before the plan, or a second plan, is ignored with a warning', async () => {
@@ -365,10 +270,9 @@ describe('starting', () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: { ...plan(), isNew: true } });
     await agent.first('ready');
-    expect(agent.opened).toEqual([]);
-    await agent.send(turn('one'));
-    expect(textOf((await agent.first('turn.done')).result.responseMessage)).toBe('You said: hello one');
-    expect(agent.opened).toHaveLength(1);
+    expect(agent.journals).toEqual([]);
+    expect(textOf((await runTurn(agent, 'one')).result.responseMessage)).toBe('You said: hello one');
+    expect(agent.journals).toHaveLength(1);
   });
 
   test('X-12 an instance that is not new starts with the state it had', async () => {
@@ -381,12 +285,10 @@ describe('starting', () => {
           return ctx.next();
         });
       }`);
-    const countOnce = async (id: string, options: Options) => {
+    const countOnce = async (id: string, options: Parameters<typeof launch>[0]) => {
       const agent = await ready(options, { extensions: [counting] });
-      await agent.send(turn(id));
-      await agent.first('turn.done');
-      await agent.send({ type: 'drain', graceMs: 5_000 });
-      await agent.first('drained');
+      await runTurn(agent, id);
+      await agent.drained();
       return agent.lines().map(({ message }) => message);
     };
     expect(await countOnce('one', {})).toEqual(['1']);
@@ -410,8 +312,7 @@ describe('starting', () => {
       for (let n = from; n <= to; n++) await agent.send({ type: 'cancel', eventId: `e${n}`, reason: 'x' });
     };
     await flood(1, 1_000);
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     expect(agent.all('start.failed')).toEqual([]);
     await flood(1_001, 1_001);
     expect((await agent.first('start.failed')).error.code).toBe('E_IPC_FULL');
@@ -422,8 +323,7 @@ describe('a turn', () => {
   test('is answered after its commit, with its usage and its deltas', async () => {
     const agent = await ready();
     const journal = await durableStore(store());
-    await agent.send(turn('one'));
-    const { eventId, result, stepCount, usage } = await agent.first('turn.done');
+    const { eventId, result, stepCount, usage } = await runTurn(agent, 'one');
     expect({ eventId, stepCount, answer: textOf(result.responseMessage) }).toEqual({
       eventId: 'one',
       stepCount: 1,
@@ -441,10 +341,9 @@ describe('a turn', () => {
 
   test('is answered again when it was handled before, and does not run again', async () => {
     const agent = await ready();
+    const { usage, stepCount } = await runTurn(agent, 'one');
     await agent.send(turn('one'));
-    const { usage, stepCount } = await agent.first('turn.done');
-    await agent.send(turn('one'));
-    const again = await agent.first('turn.done', 2);
+    const again = await agent.first('turn.done', 1);
     expect(again).toMatchObject({ eventId: 'one', stepCount, usage });
     expect(textOf(again.result.responseMessage)).toBe('You said: hello one');
     expect(await readMessages()).toHaveLength(2);
@@ -462,8 +361,7 @@ describe('a turn', () => {
     const { result } = await agent.first('turn.done');
     expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_DEAD_LETTER' } });
     expect(await readMessages()).toEqual(['hello deadly']);
-    await agent.send(turn('next'));
-    expect((await agent.first('turn.done', 2)).result.finishReason).toBe('text_response');
+    expect((await runTurn(agent, 'next')).result.finishReason).toBe('text_response');
     expect(ran).toEqual(['turn-next']);
   });
 
@@ -485,14 +383,12 @@ describe('a turn', () => {
           : journal.open(at, turnId, input),
     });
     const agent = await ready({ wrap });
-    await agent.send(turn('old'));
-    expect((await agent.first('turn.done')).result).toEqual({
+    expect((await runTurn(agent, 'old')).result).toEqual({
       turnId: 'turn-old',
       finishReason: 'error',
       error: { code: 'E_TURN_FORGOTTEN', message: 'long ago' },
     });
-    await agent.send(turn('new'));
-    expect((await agent.first('turn.done', 2)).result.finishReason).toBe('text_response');
+    expect((await runTurn(agent, 'new')).result.finishReason).toBe('text_response');
     expect(agent.exits).toEqual([]);
   });
 
@@ -503,8 +399,7 @@ describe('a turn', () => {
     });
     const agent = await ready({ wrap });
     await agent.send(turn('one'));
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(1);
+    expect(await agent.exited).toBe(1);
     expect(agent.all('turn.done')).toEqual([]);
     expect(agent.lines()).toContainEqual(
       expect.objectContaining({
@@ -549,8 +444,7 @@ describe('a cancel', () => {
       }`);
     const agent = await ready({}, { extensions: [noting] });
     await agent.send(cancel('one'));
-    await agent.send(turn('one'));
-    expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+    expect((await runTurn(agent, 'one')).result.error?.code).toBe('E_CANCELLED');
     expect(ran).toEqual([]);
     expect(await readMessages()).toEqual(['hello one']);
   });
@@ -558,11 +452,9 @@ describe('a cancel', () => {
   test('ends nothing when it is for another event, or for one that is finished', async () => {
     const agent = await ready();
     await agent.send(cancel('other'));
-    await agent.send(turn('one'));
-    await agent.first('turn.done');
+    await runTurn(agent, 'one');
     await agent.send(cancel('one'));
-    await agent.send(turn('two'));
-    await agent.first('turn.done', 2);
+    await runTurn(agent, 'two');
     expect(agent.all('turn.done').map(({ result }) => result.finishReason)).toEqual(['text_response', 'text_response']);
   });
 });
@@ -584,10 +476,10 @@ describe('calls to other agents', () => {
   test('A-01 A-02 go to the orchestrator and come back', async () => {
     const agent = await ready({}, { extensions: [extension(asking)] });
     await agent.send(turn('one'));
-    const sent = await agent.first('call', 1);
+    const sent = await agent.first('call');
     expect(sent).toMatchObject({ kind: 'send', to: { agentName: 'other', instanceKey: address.instanceKey } });
     await agent.send({ type: 'call.ended', callId: sent.callId, outcome: { status: 'accepted' } });
-    const asked = await agent.first('call', 2);
+    const asked = await agent.first('call', 1);
     expect(asked).toMatchObject({ kind: 'request', timeoutMs: 700, event: { input: 'how are you?' } });
     const result = {
       turnId: 'turn-x',
@@ -648,10 +540,9 @@ describe('replies in the outbox', () => {
   test('are sent after ready, and kept until they are taken', async () => {
     const before = await ready();
     await askedFor();
-    await before.send(turn('asked', { replyTo }));
-    await before.first('turn.done');
+    await runTurn(before, 'asked', { replyTo });
     before.parent.close();
-    await until(() => before.exits.length > 0);
+    await before.exited;
     expect(await pendingKeys()).toEqual(['turn-asked']);
 
     const after = await ready({ stateRoot });
@@ -660,18 +551,15 @@ describe('replies in the outbox', () => {
     expect(textOf(reply.result.responseMessage)).toBe('You said: hello asked');
     expect(await pendingKeys()).toEqual(['turn-asked']);
     await after.send({ type: 'reply.taken', eventId: 'asked' });
-    await after.send({ type: 'drain', graceMs: 5_000 });
-    await after.first('drained');
+    await after.drained();
     expect(await pendingKeys()).toEqual([]);
   });
 
   test('are not sent a second time for its own turns', async () => {
     const agent = await ready();
     await askedFor();
-    await agent.send(turn('asked', { replyTo }));
-    await agent.first('turn.done');
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await runTurn(agent, 'asked', { replyTo });
+    await agent.settled();
     expect(agent.all('reply')).toEqual([]);
   });
 
@@ -693,8 +581,7 @@ describe('replies in the outbox', () => {
     });
     const agent = await ready({ wrap });
     await agent.send(turn('one'));
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     await Bun.sleep(30);
     expect(opened).toEqual([]);
     gate.resolve();
@@ -719,16 +606,14 @@ describe('replies in the outbox', () => {
     await agent.send(turn('slow'));
     await until(() => agent.all('runtime.event').some(({ name }) => name === 'step.started'));
     await agent.send({ type: 'reply.taken', eventId: 'earlier' });
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     expect(acknowledged).toEqual([]);
     await agent.send({ type: 'cancel', eventId: 'slow', reason: 'x' });
     await agent.first('turn.done');
     await until(() => acknowledged.length > 0);
     expect(acknowledged).toEqual(['turn-earlier']);
     await agent.send({ type: 'reply.taken', eventId: 'later' });
-    await agent.send({ type: 'drain', graceMs: 5_000 });
-    await agent.first('drained');
+    await agent.drained();
     expect(acknowledged).toEqual(['turn-earlier', 'turn-later']);
   });
 });
@@ -770,11 +655,10 @@ describe('an event that is handed ahead', () => {
 
   test('begins after the commit of the running turn, without another message', async () => {
     const { agent, ran, release, commits } = await runOne();
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     expect([ran, commits()]).toEqual([['one'], 0]);
     release();
-    await agent.first('turn.done', 2);
+    await agent.first('turn.done', 1);
     expect(ran).toEqual(['one', 'two']);
     expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([
       ['one', 'two'],
@@ -792,20 +676,18 @@ describe('an event that is handed ahead', () => {
   test('ends, if it is cancelled before it begins, as one that was cancelled in the queue', async () => {
     const queued = await runOne();
     await queued.agent.send({ type: 'drain', graceMs: 5_000 });
-    await queued.agent.send({ type: 'ping', n: 1 });
-    await queued.agent.first('pong');
+    await queued.agent.settled();
     queued.release();
     await queued.agent.first('drained');
     const next = await ready({ stateRoot }, { extensions: [holding()] });
     await next.send(cancel('two'));
-    await next.send(turn('two'));
-    const { result: expected } = await next.first('turn.done');
+    const { result: expected } = await runTurn(next, 'two');
     const expectedMessages = await readMessages();
 
     const { agent, ran, release } = await runOne();
     await agent.send(cancel('two'));
     release();
-    const { result } = await agent.first('turn.done', 2);
+    const { result } = await agent.first('turn.done', 1);
     expect(result).toEqual(expected);
     expect(result.error?.code).toBe('E_CANCELLED');
     expect(ran).toEqual(['one']);
@@ -815,8 +697,7 @@ describe('an event that is handed ahead', () => {
   test('does not begin in a process that was asked to end', async () => {
     const { agent, ran, release } = await runOne();
     await agent.send({ type: 'drain', graceMs: 5_000 });
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     release();
     await agent.first('drained');
     expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([['one', undefined]]);
@@ -828,8 +709,7 @@ describe('an event that is handed ahead', () => {
     const { agent, ran, release } = await runOne();
     await agent.send({ type: 'drain', graceMs: 5_000 });
     await agent.send(ahead('three'));
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     release();
     await agent.first('drained');
     expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([['one', undefined]]);
@@ -846,7 +726,7 @@ describe('an event that is handed ahead', () => {
     await agent.first('drained');
     expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one', 'two']);
     expect(ran).toEqual(['one', 'two']);
-    expect(agent.exits).toEqual([0]);
+    expect(await agent.exited).toBe(0);
   });
 
   test('R-07 does not begin after it was taken back, and the process says so; it begins when it is sent again', async () => {
@@ -855,11 +735,9 @@ describe('an event that is handed ahead', () => {
     expect(await agent.first('turn.returned')).toEqual({ type: 'turn.returned', eventId: 'two' });
     release();
     await agent.first('turn.done');
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     expect([ran, agent.all('turn.done').map(({ begins }) => begins)]).toEqual([['one'], [undefined]]);
-    await agent.send(turn('two'));
-    await agent.first('turn.done', 2);
+    await runTurn(agent, 'two');
     expect(ran).toEqual(['one', 'two']);
   });
 
@@ -872,20 +750,18 @@ describe('an event that is handed ahead', () => {
     release();
     await agent.first('turn.returned');
     expect(agent.all('turn.done')[0]).toMatchObject({ eventId: 'one', begins: 'two' });
-    await agent.first('turn.done', 2);
+    await agent.first('turn.done', 1);
     expect(ran).toEqual(['one', 'two']);
   });
 
   test('begins once, if it is sent again because it came too late', async () => {
     const { agent, ran, release } = await runOne();
     release();
-    await agent.first('turn.done', 2);
+    await agent.first('turn.done', 1);
     await agent.send(ahead('three'));
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     expect(ran).toEqual(['one', 'two']);
-    await agent.send(turn('three'));
-    await agent.first('turn.done', 3);
+    await runTurn(agent, 'three');
     expect(ran).toEqual(['one', 'two', 'three']);
   });
 });
@@ -917,8 +793,7 @@ describe('a process that nobody watches', () => {
     await agent.first('turn.done');
     expect(agent.all('delta').map(({ delta }) => ('text' in delta ? delta.text : ''))).toEqual(['back']);
     await agent.send({ type: 'watch', kinds: [] });
-    await agent.send(turn('two'));
-    await agent.first('turn.done', 2);
+    await runTurn(agent, 'two');
     const second = ['turn.begun', 'turn.done'] as const;
     expect(agent.types()).toEqual(['ready', 'turn.begun', 'so.far', 'delta', 'turn.done', ...second]);
   });
@@ -929,8 +804,7 @@ describe('runtime events', () => {
     const secret = 'swordfish-swordfish';
     const script = [{ afterTool: secret, say: 'done' }, { call: { tool: secret, args: {} } }];
     const agent = await ready({}, { models: scripted({ script }), secrets: [secret] });
-    await agent.send(turn('one'));
-    await agent.first('turn.done');
+    await runTurn(agent, 'one');
     const told = agent.all('runtime.event');
     expect(told.map(({ name }) => name)).toContain('tool.called');
     expect(JSON.stringify(told)).not.toContain(secret);
@@ -944,10 +818,8 @@ describe('runtime events', () => {
         api.events.on('turn.started', () => api.events.emit('turn.completed', { forged: true }));
       }`);
     const agent = await ready({}, { extensions: [failing], secrets: [secret] });
-    await agent.send(turn('one'));
-    await agent.first('turn.done');
-    await agent.send({ type: 'drain', graceMs: 5_000 });
-    await agent.first('drained');
+    await runTurn(agent, 'one');
+    await agent.drained();
     const told = agent.all('runtime.event').map(({ name, payload }) => ({ name, payload }));
     expect(told.map(({ name }) => name)).toEqual(['turn.started', 'step.started', 'step.failed', 'turn.failed']);
     expect(told[2]?.payload).toMatchObject({ error: { message: 'the key is ***' } });
@@ -963,11 +835,6 @@ describe('runtime events', () => {
 describe('traces', () => {
   const place = () => ({ stateRoot, workspaceId: 'loop' });
   const traces = () => tracesFolder(workspaceFolder(stateRoot, 'loop'));
-
-  async function drained(agent: ReturnType<typeof launch>): Promise<void> {
-    await agent.send({ type: 'drain', graceMs: 5_000 });
-    await agent.first('drained');
-  }
 
   test('R-08 are written for every turn, found by its ids, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
@@ -989,7 +856,7 @@ describe('traces', () => {
     const agent = await ready({}, { models: scripted({ script }), extensions: [leaky], secrets: [secret] });
     await agent.send(turn('one', { input: `${'x'.repeat(195)}${secret}` }));
     await agent.first('turn.done');
-    await drained(agent);
+    await agent.drained();
     const names = readdirSync(traces());
     expect(names).toHaveLength(1);
     const path = join(traces(), names[0] ?? '');
@@ -1010,9 +877,8 @@ describe('traces', () => {
 
   test('are not written when the policy says off', async () => {
     const agent = await ready({}, { policy: { trace: 'off' } });
-    await agent.send(turn('one'));
-    await agent.first('turn.done');
-    await drained(agent);
+    await runTurn(agent, 'one');
+    await agent.drained();
     expect(existsSync(traces())).toBe(false);
   });
 
@@ -1022,9 +888,9 @@ describe('traces', () => {
       openTraces: () => Promise.reject(new Error('no room')),
     });
     const agent = await ready({ wrap });
-    for (const id of ['one', 'two']) await agent.send(turn(id));
-    expect((await agent.first('turn.done', 2)).result).toMatchObject({ finishReason: 'text_response' });
-    await drained(agent);
+    for (const id of ['one', 'two'])
+      expect((await runTurn(agent, id)).result).toMatchObject({ finishReason: 'text_response' });
+    await agent.drained();
     const said = agent.lines().filter(({ event: name }) => name === 'traces.not_written');
     expect(said.map(({ message }) => message)).toEqual(['Traces cannot be written: no room']);
   });
@@ -1056,14 +922,13 @@ describe('traces', () => {
       isUnfinished: true,
       layers: [{ name: 'around', outcome: 'running' }],
     });
-    for (const each of running.splice(0)) each.end();
+    for (const each of running.splice(0)) void each.kill();
 
     const next = launch({ stateRoot });
     await next.send({ type: 'start', plan: plan({ models: scripted({ script }), extensions: [waiting] }) });
     await next.first('ready');
-    await next.send(turn('one'));
-    expect((await next.first('turn.done')).result.turnId).toBe('turn-one');
-    await drained(next);
+    expect((await runTurn(next, 'one')).result.turnId).toBe('turn-one');
+    await next.drained();
     const [whole] = (await readTurnTrace(place(), 'turn-one')).turns;
     expect(whole).toMatchObject({ resumes: 1, finishReason: 'text_response' });
     expect(whole?.chain.inside.map(({ label, isUnfinished }) => [label, isUnfinished])).toEqual([
@@ -1079,8 +944,8 @@ describe('traces', () => {
     await agent.send({ ...turn('dead'), deadLetter: true });
     await agent.first('turn.done');
     await agent.send({ ...turn('dead'), deadLetter: true });
-    await agent.first('turn.done', 2);
-    await drained(agent);
+    await agent.first('turn.done', 1);
+    await agent.drained();
     const { turns } = await readTurnTrace(place(), 'turn-dead');
     expect(turns).toMatchObject([
       { finishReason: 'error', error: expect.stringContaining('E_DEAD_LETTER'), resumes: 0 },
@@ -1112,8 +977,7 @@ describe('the end of a process', () => {
     expect(order).toEqual(['cleanup', 'beforeExit']);
     expect(agent.types().indexOf('turn.done')).toBeGreaterThan(0);
     expect(agent.types().at(-1)).toBe('drained');
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(0);
+    expect(await agent.exited).toBe(0);
     expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one']);
   });
 
@@ -1145,12 +1009,11 @@ describe('the end of a process', () => {
     idle.terminate();
     idle.terminate();
     await idle.first('drained');
-    await until(() => idle.exits.length > 0);
-    expect(idle.exits[0]).toBe(0);
+    expect(await idle.exited).toBe(0);
     const spare = launch();
     await spare.send({ type: 'drain', graceMs: 100 });
     await spare.first('drained');
-    await until(() => spare.exits[0] === 0);
+    expect(await spare.exited).toBe(0);
   });
 
   test('a drain while it starts waits for the start', async () => {
@@ -1171,8 +1034,7 @@ describe('the end of a process', () => {
     const agent = await ready({}, { models: slow });
     await agent.send(turn('one'));
     agent.parent.close();
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(1);
+    expect(await agent.exited).toBe(1);
   });
 
   test.each([
@@ -1195,8 +1057,7 @@ describe('the end of a process', () => {
     const agent = await ready();
     agent.throwUncaught(thrown);
     agent.throwUncaught(new Error('a second one'));
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(1);
+    expect(await agent.exited).toBe(1);
     expect(agent.lines()).toEqual([
       expect.objectContaining({ level: 'error', event: 'process.uncaught', message: expect.stringContaining(message) }),
     ]);
@@ -1205,8 +1066,7 @@ describe('the end of a process', () => {
   test('a malformed frame is logged, and ends the process', async () => {
     const agent = await ready({ encode: (frame) => frame.replace('"n":1', '"n":"one"') });
     await agent.send({ type: 'ping', n: 1 });
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(1);
+    expect(await agent.exited).toBe(1);
     expect(agent.lines()).toMatchObject([{ level: 'error', event: 'frame.refused', data: { code: 'E_IPC_FRAME' } }]);
   });
 
@@ -1215,8 +1075,7 @@ describe('the end of a process', () => {
     void agent.send({ type: 'start', plan: plan() });
     void agent.send({ type: 'ping', n: 1 });
     expect(await agent.first('start.failed')).toMatchObject({ error: { code: 'E_IPC_FRAME' } });
-    await until(() => agent.exits.length > 0);
-    expect(agent.exits[0]).toBe(1);
+    expect(await agent.exited).toBe(1);
   });
 });
 
@@ -1262,12 +1121,11 @@ describe('a change', () => {
     });
     await agent.first('change.ready');
     await agent.send({ type: 'change.swap', change: 1 });
-    await agent.send({ type: 'ping', n: 1 });
-    await agent.first('pong');
+    await agent.settled();
     expect([...agent.all('turn.done'), ...agent.all('change.swapped')]).toEqual([]);
     released.resolve();
     await agent.send(turn('two'));
-    const answers = [await agent.first('turn.done'), await agent.first('turn.done', 2)];
+    const answers = [await agent.first('turn.done'), await agent.first('turn.done', 1)];
     expect(answers.map(({ result }) => textOf(result.responseMessage))).toEqual(['You said: hello one', 'New.']);
     await agent.first('change.swapped');
   });
@@ -1293,9 +1151,9 @@ describe('a change', () => {
     for (const change of [1, 2]) {
       const extensions = [extension(`${counting} // ${change}`)];
       await agent.send({ type: 'change.prepare', change, plan: wanted({ extensions }) });
-      await agent.first('change.ready', change);
+      await agent.first('change.ready', change - 1);
       await agent.send({ type: 'change.swap', change });
-      await agent.first('change.swapped', change);
+      await agent.first('change.swapped', change - 1);
     }
     expect(agent.readied).toEqual(['packages', 'draws']);
   });
@@ -1309,7 +1167,7 @@ describe('a change', () => {
     expect(await agent.first('change.ready')).toEqual({ type: 'change.ready', change: 2 });
     await agent.send({ type: 'change.drop', change: 2 });
     await agent.send({ type: 'change.prepare', change: 3, plan: wanted({ systemPrompt: 'Three.' }) });
-    expect(await agent.first('change.ready', 2)).toEqual({ type: 'change.ready', change: 3 });
+    expect(await agent.first('change.ready', 1)).toEqual({ type: 'change.ready', change: 3 });
     expect(agent.all('change.failed')).toEqual([]);
   });
 
@@ -1334,8 +1192,7 @@ describe('a change', () => {
       },
     });
     expect(JSON.stringify(agent.said)).not.toContain('hunter2-hunter2');
-    await agent.send(turn('one'));
-    expect(textOf((await agent.first('turn.done')).result.responseMessage)).toBe('You said: hello one');
+    expect(textOf((await runTurn(agent, 'one')).result.responseMessage)).toBe('You said: hello one');
   });
 
   test('L-05 that fails is reported before hanging cleanups, and the next one does not wait for them', async () => {
@@ -1346,7 +1203,7 @@ describe('a change', () => {
       agent.send({ type: 'change.prepare', change, plan: wanted({ extensions }) });
     for (const change of [1, 2]) {
       await prepare(change, [hanging, broken]);
-      expect(await agent.first('change.failed', change)).toMatchObject({ change, error: { code: 'E_EXT_INIT' } });
+      expect(await agent.first('change.failed', change - 1)).toMatchObject({ change, error: { code: 'E_EXT_INIT' } });
     }
     await prepare(3, [extension(counting)]);
     expect(await agent.first('change.ready')).toMatchObject({ change: 3 });
@@ -1354,15 +1211,12 @@ describe('a change', () => {
 
   test('L-01 the record of a turn names the extensions of the plan at its start', async () => {
     const agent = await ready();
-    await agent.send(turn('one'));
-    await agent.first('turn.done');
+    await runTurn(agent, 'one');
     await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ extensions: [extension(counting)] }) });
     await agent.first('change.ready');
     await agent.send({ type: 'change.swap', change: 1 });
-    await agent.send(turn('two'));
-    await agent.first('turn.done', 2);
-    await agent.send({ type: 'drain', graceMs: 5_000 });
-    await agent.first('drained');
+    await runTurn(agent, 'two');
+    await agent.drained();
     const traces = tracesFolder(workspaceFolder(stateRoot, 'loop'));
     const begun = readdirSync(traces, { recursive: true, encoding: 'utf8' })
       .filter((file) => statSync(join(traces, file)).isFile())
