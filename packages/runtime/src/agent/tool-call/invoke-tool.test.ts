@@ -1,67 +1,28 @@
 import { describe, expect, test } from 'bun:test';
-import type {
-  ExtensionRegister,
-  JsonSchema,
-  JsonValue,
-  ModelReply,
-  ToolCallResult,
-  ToolContext,
-  ToolHandler,
-} from '@goondan/types';
+import type { ExtensionRegister, JsonValue, ToolContext, ToolHandler } from '@goondan/types';
+import { callOneTool } from '../../testing/call-one-tool.ts';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
-import { layer, layered } from '../../testing/layer.ts';
-import type { Model } from '../model/model-port.ts';
+import { layer } from '../../testing/layer.ts';
 
 interface Asked {
   readonly handler?: ToolHandler;
-  readonly parameters?: JsonSchema;
   readonly errorMessageLimit?: number;
   /** The arguments as the model writes them. */
   readonly args?: JsonValue;
-  /** The name of the called tool; `thing__do` when absent. */
-  readonly tool?: string;
   readonly register?: ExtensionRegister;
   readonly plan?: Partial<ScriptedAgentOptions>;
 }
 
-/** Creates a model that calls one tool with any arguments, and then says that it is done. */
-function askingModel(toolName: string, input: JsonValue): Model {
-  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-  const replies: ModelReply[] = [
-    { content: [{ type: 'tool-call', toolCallId: 'call_1', toolName, input }], finishReason: 'tool-calls', usage },
-    { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
-  ];
-  return { generate: async () => replies.shift() ?? Promise.reject(new Error('asked too often')) };
-}
-
 /** Calls the tool once and returns the result. The turn always continues after the call. */
-async function callTool(asked: Asked): Promise<ToolCallResult> {
-  const results: ToolCallResult[] = [];
-  const { handler = () => null, parameters, errorMessageLimit, args = {}, tool = 'thing__do', register } = asked;
-  const agent = await scriptedAgent({
-    model: askingModel(tool, args),
-    tools: [
-      {
-        name: 'thing',
-        exports: [{ name: 'do', description: 'Does it.', ...(parameters === undefined ? {} : { parameters }) }],
-        handlers: { do: handler },
-        ...(errorMessageLimit === undefined ? {} : { errorMessageLimit }),
-      },
-    ],
-    ...asked.plan,
-    extensions: [
-      layered('watcher', 'step', async (ctx) => {
-        const result = await ctx.next();
-        results.push(...result.toolResults);
-        return result;
-      }),
-      ...(register === undefined ? [] : [extension('changer', register)]),
-    ],
+async function callTool({ handler = () => null, errorMessageLimit, args = {}, register, plan }: Asked) {
+  const exports = [{ name: 'do', description: 'Does it.' }];
+  const limit = errorMessageLimit === undefined ? {} : { errorMessageLimit };
+  const { result } = await callOneTool('thing__do', args, {
+    tools: [{ name: 'thing', exports, handlers: { do: handler }, ...limit }],
+    ...plan,
+    ...(register && { extensions: [extension('changer', register)] }),
   });
-  const turn = await agent.say('go');
-  expect(turn).toMatchObject({ text: 'done', result: { finishReason: 'text_response' } });
-  expect(results).toHaveLength(1);
-  return results[0] as ToolCallResult;
+  return result;
 }
 
 const failing = (thrown: unknown): ToolHandler => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import type { ExtensionRegister, JsonObject, JsonValue, ModelReply, ToolCallResult, ToolHandler } from '@goondan/types';
-import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
-import { layer, layered } from '../../testing/layer.ts';
+import type { ExtensionRegister, JsonObject, JsonValue, ToolHandler } from '@goondan/types';
+import { callOneTool } from '../../testing/call-one-tool.ts';
+import { extension, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { layer } from '../../testing/layer.ts';
 
 const parameters = {
   type: 'object',
@@ -20,43 +21,17 @@ interface Asked {
 /** Runs one tool call by the model, of `weather__get` by default. Returns the inputs of the handler and the result. */
 async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions = [], plan }: Asked) {
   const inputs: JsonObject[] = [];
-  const results: ToolCallResult[] = [];
   const get: ToolHandler = (_ctx, input) => void inputs.push(input);
-  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-  const replies: ModelReply[] = [
-    {
-      content: [{ type: 'tool-call', toolCallId: 'call_1', toolName: tool, input: args }],
-      finishReason: 'tool-calls',
-      usage,
-    },
-    { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
+  const exports = [
+    { name: 'get', description: 'The weather.', parameters },
+    { name: 'any', description: 'Any weather.' },
   ];
-  const agent = await scriptedAgent({
-    model: { generate: async () => replies.shift() ?? Promise.reject(new Error('asked too often')) },
-    tools: [
-      {
-        name: 'weather',
-        exports: [
-          { name: 'get', description: 'The weather.', parameters },
-          { name: 'any', description: 'Any weather.' },
-        ],
-        handlers: { get, any: get },
-      },
-    ],
+  const called = await callOneTool(tool, args, {
+    tools: [{ name: 'weather', exports, handlers: { get, any: get } }],
     ...plan,
-    extensions: [
-      layered('watcher', 'step', async (ctx) => {
-        const result = await ctx.next();
-        results.push(...result.toolResults);
-        return result;
-      }),
-      ...extensions.map((register, index) => extension(`layer-${index}`, register)),
-    ],
+    extensions: extensions.map((register, index) => extension(`layer-${index}`, register)),
   });
-  const turn = await agent.say('go');
-  expect(turn).toMatchObject({ text: 'done', result: { finishReason: 'text_response' } });
-  expect(results).toHaveLength(1);
-  return { result: results[0] as ToolCallResult, inputs, agent };
+  return { ...called, inputs };
 }
 
 const setArgs = (args: JsonObject): ExtensionRegister =>
