@@ -1,33 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { Clock } from '../../../ports/clock.ts';
+import { manualClock } from '../../../testing/manual-clock.ts';
 import { watchCall } from './watch-call.ts';
 import { failureOf } from './wire/ask-model.ts';
 
-/** Creates a clock that moves only when a test moves it. */
-function stoppedClock() {
-  let time = 0;
-  const timers = new Set<{ at: number; action: () => void }>();
-  const clock: Clock = {
-    now: () => new Date(time),
-    elapsed: () => time,
-    after(ms, action) {
-      const timer = { at: time + ms, action };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
-  };
-  const advance = (ms: number) => {
-    time += ms;
-    for (const timer of [...timers].filter(({ at }) => at <= time)) {
-      timers.delete(timer);
-      timer.action();
-    }
-  };
-  return { clock, advance, timers };
-}
-
 function watch(respond: () => Response = () => new Response('ok')) {
-  const time = stoppedClock();
+  const clock = manualClock();
   const caller = new AbortController();
   const inits: (RequestInit | undefined)[] = [];
   const fetch = async (_input: unknown, init?: RequestInit) => {
@@ -35,45 +12,45 @@ function watch(respond: () => Response = () => new Response('ok')) {
     return respond();
   };
   const deadlines = { silenceMs: 100, totalMs: 1000 };
-  const call = watchCall({ clock: time.clock, fetch, label: 'some/model' }, deadlines, caller.signal);
-  return { ...time, caller, call, inits };
+  const call = watchCall({ clock, fetch, label: 'some/model' }, deadlines, caller.signal);
+  return { clock, caller, call, inits };
 }
 
 describe('silence', () => {
-  test('ends the call at its deadline, not before', () => {
-    const { call, advance } = watch();
-    advance(99);
+  test('ends the call at its deadline, not before', async () => {
+    const { call, clock } = watch();
+    await clock.advance(99);
     expect(call.signal.aborted).toBe(false);
-    advance(1);
+    await clock.advance(1);
     expect(call.signal.reason).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
   });
 
   test('starts again with the headers and with each byte', async () => {
     const pipe = new TransformStream<Uint8Array, Uint8Array>();
     const writer = pipe.writable.getWriter();
-    const { call, advance } = watch(() => new Response(pipe.readable));
-    advance(90);
+    const { call, clock } = watch(() => new Response(pipe.readable));
+    await clock.advance(90);
     const response = await call.fetch('http://x.example');
-    advance(90);
+    await clock.advance(90);
     expect(call.signal.aborted).toBe(false);
     const reader = response.body?.getReader();
     for (let count = 0; count < 5; count += 1) {
       void writer.write(new Uint8Array([count]));
       await reader?.read();
-      advance(90);
+      await clock.advance(90);
       expect(call.signal.aborted).toBe(false);
     }
-    advance(10);
+    await clock.advance(10);
     expect(call.signal.aborted).toBe(true);
     expect(String(call.signal.reason)).toContain('silent for 0.1 s');
   });
 });
 
 test('the total time ends a call that is never silent', async () => {
-  const { call, advance } = watch();
+  const { call, clock } = watch();
   for (let count = 0; count < 12; count += 1) {
     await call.fetch('http://x.example');
-    advance(90);
+    await clock.advance(90);
   }
   expect(String(call.signal.reason)).toContain('longer than 1 s in all');
 });
@@ -111,9 +88,9 @@ describe('the end of a call', () => {
   });
 
   test('closing leaves no timer and no listener', () => {
-    const { call, caller, timers } = watch();
+    const { call, caller, clock } = watch();
     call.close();
-    expect(timers.size).toBe(0);
+    expect(clock.pending).toBe(0);
     const reason: unknown = call.signal.reason;
     caller.abort(new Error('later'));
     expect(call.signal.reason).toBe(reason);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { ModelDelta, ModelMessage, ToolResultOutput } from '@goondan/types';
-import type { Clock } from '../../../ports/clock.ts';
+import { manualClock } from '../../../testing/manual-clock.ts';
 import type { ModelRequest } from '../model-port.ts';
+import { failureOf } from '../providers/wire/ask-model.ts';
 import { openScriptedModel } from './open-scripted-model.ts';
 import type { ScriptedRule } from '../../../testing/scripted-rule.ts';
 
@@ -45,61 +46,15 @@ function request(messages: ModelMessage[], more: Partial<ModelRequest> = {}): Mo
   };
 }
 
-/** Creates a clock that moves only when code waits. A wait then ends at once. */
-function skippingClock(): Clock & { waits: number[] } {
-  const waits: number[] = [];
-  let elapsed = 0;
-  return {
-    waits,
-    now: () => new Date(elapsed),
-    elapsed: () => elapsed,
-    after(ms, action) {
-      let isCalledOff = false;
-      waits.push(ms);
-      queueMicrotask(() => {
-        if (isCalledOff) return;
-        elapsed += ms;
-        action();
-      });
-      return () => {
-        isCalledOff = true;
-      };
-    },
-  };
-}
-
-/** Creates a clock that never moves and counts the timers that are set. */
-function stoppedClock(): Clock & { timers: number } {
-  const clock = {
-    timers: 0,
-    now: () => new Date(0),
-    elapsed: () => 0,
-    after() {
-      clock.timers += 1;
-      return () => {
-        clock.timers -= 1;
-      };
-    },
-  };
-  return clock;
-}
-
-function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => Promise.reject(new Error('It did not fail.')),
-    (error: unknown) => error,
-  );
-}
-
 /** Returns the answer of the script to these messages. */
 async function answer(script: ScriptedRule[], ...messages: ModelMessage[]) {
-  const reply = await openScriptedModel({ script }, stoppedClock()).generate(request(messages));
+  const reply = await openScriptedModel({ script }, manualClock()).generate(request(messages));
   return reply.content.map((part) => (part.type === 'text' ? part.text : part));
 }
 
 describe('the example of the design', () => {
   test('calls the tool with the groups of `when`', async () => {
-    const model = openScriptedModel(weatherExample, stoppedClock());
+    const model = openScriptedModel(weatherExample, manualClock());
     const reply = await model.generate(request([user('How is the weather in Seoul?')]));
     expect(reply.content).toEqual([
       { type: 'tool-call', toolCallId: 'call_1', toolName: 'weather__get', input: { city: 'Seoul' } },
@@ -108,7 +63,7 @@ describe('the example of the design', () => {
   });
 
   test('says the result of the tool', async () => {
-    const model = openScriptedModel(weatherExample, stoppedClock());
+    const model = openScriptedModel(weatherExample, manualClock());
     const messages = [user('weather in Seoul'), call('call_1'), result({ type: 'json', value: { tempC: 3 } })];
     const reply = await model.generate(request(messages));
     expect(reply.content).toEqual([{ type: 'text', text: 'It is 3 degrees.' }]);
@@ -116,7 +71,7 @@ describe('the example of the design', () => {
   });
 
   test('fails twice in each turn, then uses the next rule', async () => {
-    const model = openScriptedModel(weatherExample, stoppedClock());
+    const model = openScriptedModel(weatherExample, manualClock());
     for (const turnId of ['turn-1', 'turn-2']) {
       const hello = () => model.generate(request([user('hello')], { turnId }));
       const failure = { code: 'E_MODEL_FAILED', message: 'overloaded', retryable: true };
@@ -128,26 +83,6 @@ describe('the example of the design', () => {
 });
 
 describe('answers', () => {
-  test('{{input}} is the newest user text after a tool result too', async () => {
-    const said = await answer(
-      [{ say: '{{input}}!' }],
-      user('hi'),
-      call('call_1'),
-      result({ type: 'text', value: 'x' }),
-    );
-    expect(said).toEqual(['hi!']);
-  });
-
-  test.each<[output: ToolResultOutput, said: string]>([
-    [{ type: 'error-json', value: { code: 'E_TOOL_FAILED', message: 'no' } }, 'E_TOOL_FAILED no'],
-    [{ type: 'error-text', value: 'no' }, ' no'],
-    [{ type: 'execution-denied', reason: 'not you' }, ' not you'],
-    [{ type: 'json', value: {} }, ' '],
-  ])('{{result.error.…}} of %j', async (output, said) => {
-    const script = [{ afterTool: 'weather__get', say: '{{result.error.code}} {{result.error.message}}' }];
-    expect(await answer(script, result(output))).toEqual([said]);
-  });
-
   test('text comes before its calls, and each call has its own id', async () => {
     const script = [{ say: 'Let me look.', calls: [{ tool: 'a__a' }, { tool: 'b__b', args: { n: 1 } }] }];
     expect(await answer(script, user('x'))).toEqual([
@@ -162,35 +97,24 @@ describe('answers', () => {
     expect(await answer([{ say: '{{result}}' }], user('x'))).toEqual(['']);
   });
 
-  test('ids continue from the newest call of the conversation', async () => {
-    const [part] = await answer([{ call: { tool: 'a__a' } }], call('call_4'), call('call_5', 'call_6'), user('x'));
-    expect(part).toMatchObject({ toolCallId: 'call_7' });
-  });
-
   test('ids of a turn are not reused when the conversation was truncated in between', async () => {
-    const model = openScriptedModel({ script: [{ call: { tool: 'a__a' } }] }, stoppedClock());
+    const model = openScriptedModel({ script: [{ call: { tool: 'a__a' } }] }, manualClock());
     await model.generate(request([user('x')]));
     const reply = await model.generate(request([user('x')]));
     expect(reply.content).toMatchObject([{ toolCallId: 'call_2' }]);
-  });
-
-  test('usage counts the request and the reply', async () => {
-    const model = openScriptedModel({ script: [{ say: '12345' }] }, stoppedClock());
-    const { usage } = await model.generate(request([{ role: 'system', content: '1234' }, user('12')]));
-    expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4 });
   });
 });
 
 describe('failures', () => {
   test('have the fields of the rule', async () => {
     const fail = { message: 'slow down', retryable: true, retryAfterMs: 250, code: 'E_MODEL_TIMEOUT' } as const;
-    const model = openScriptedModel({ script: [{ fail }] }, stoppedClock());
+    const model = openScriptedModel({ script: [{ fail }] }, manualClock());
     expect(await failureOf(model.generate(request([user('x')])))).toMatchObject(fail);
   });
 
   test('are counted for each rule, and never end without `times`', async () => {
     const script = [{ fail: { message: 'a', times: 1 } }, { fail: { message: 'b' } }];
-    const model = openScriptedModel({ script }, stoppedClock());
+    const model = openScriptedModel({ script }, manualClock());
     const messages: unknown[] = [];
     for (let round = 0; round < 4; round += 1) {
       await model.generate(request([user('x')])).catch((error: unknown) => messages.push((error as Error).message));
@@ -200,8 +124,11 @@ describe('failures', () => {
 
   test('are counted when two calls of a turn run at the same time', async () => {
     const options = { script: [{ fail: { message: 'a', times: 1 } }, { say: 'b' }], latencyMs: 10 };
-    const model = openScriptedModel(options, skippingClock());
-    const outcomes = await Promise.allSettled([1, 2].map(() => model.generate(request([user('x')]))));
+    const clock = manualClock();
+    const model = openScriptedModel(options, clock);
+    const both = Promise.allSettled([1, 2].map(() => model.generate(request([user('x')]))));
+    await clock.advance(10);
+    const outcomes = await both;
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
@@ -215,7 +142,7 @@ describe('failures', () => {
     ['a long text', [user('a'.repeat(201))], `"${'a'.repeat(200)}…".`],
     ['an empty conversation', [], 'a conversation without messages.'],
   ])('no rule matches %s: E_MODEL_NO_RULE', async (_, messages, message) => {
-    const model = openScriptedModel({ script: [{ when: 'goodbye', say: 'x' }] }, stoppedClock());
+    const model = openScriptedModel({ script: [{ when: 'goodbye', say: 'x' }] }, manualClock());
     expect(await failureOf(model.generate(request(messages)))).toMatchObject({
       code: 'E_MODEL_NO_RULE',
       message: expect.stringContaining(message),
@@ -223,51 +150,54 @@ describe('failures', () => {
   });
 
   test('a malformed script is refused when the model is opened', () => {
-    expect(() => openScriptedModel({ script: [{}] }, stoppedClock())).toThrow('script[0] does nothing');
+    expect(() => openScriptedModel({ script: [{}] }, manualClock())).toThrow('script[0] does nothing');
   });
 });
 
 describe('time', () => {
   test('without latency no timer is set', async () => {
-    const clock = stoppedClock();
+    const clock = manualClock();
     const asked = request([user('x')]);
     await openScriptedModel({ script: [{ say: 'one two three' }] }, clock).generate(asked);
-    expect(clock.timers).toBe(0);
+    expect(clock.pending).toBe(0);
     expect(asked.deltas).toEqual(['one ', 'two ', 'three'].map((text) => ({ type: 'text', text })));
   });
 
   test('latencyMs comes before the first token, tokensPerSecond between tokens', async () => {
-    const clock = skippingClock();
+    const clock = manualClock();
     const script = [{ say: 'one four five!' }];
     const sentAt: number[] = [];
     const onDelta = () => void sentAt.push(clock.elapsed());
     const model = openScriptedModel({ script, latencyMs: 100, tokensPerSecond: 10 }, clock);
-    await model.generate(request([user('x')], { onDelta }));
+    const generated = model.generate(request([user('x')], { onDelta }));
+    await clock.advance(1_000);
+    await generated;
     // 'one ' is one token, which takes 100 ms. 'four ' is one and a quarter tokens.
     expect(sentAt).toEqual([100, 200, 325]);
   });
 
   test('a failure has the latency too', async () => {
-    const clock = skippingClock();
+    const clock = manualClock();
     const model = openScriptedModel({ script: [{ fail: { message: 'no' } }], latencyMs: 100 }, clock);
-    await failureOf(model.generate(request([user('x')])));
-    expect(clock.waits).toEqual([100]);
+    const failedAt = failureOf(model.generate(request([user('x')]))).then(() => clock.elapsed());
+    await clock.advance(100);
+    expect(await failedAt).toBe(100);
   });
 
   test.each([
     ['before the first token', { latencyMs: 1000 }, 0],
     ['between tokens', { tokensPerSecond: 1 }, 1],
   ])('an abort %s rejects with its reason and leaves no timer', async (_, speed, deltasBefore) => {
-    const clock = stoppedClock();
+    const clock = manualClock();
     const controller = new AbortController();
     const asked = request([user('x')], { signal: controller.signal });
     const outcome = openScriptedModel({ script: [{ say: 'one two' }], ...speed }, clock).generate(asked);
     const caught = failureOf(outcome);
-    expect(clock.timers).toBe(1);
+    expect(clock.pending).toBe(1);
     const reason = new Error('cancelled');
     controller.abort(reason);
     expect(await caught).toBe(reason);
-    expect(clock.timers).toBe(0);
+    expect(clock.pending).toBe(0);
     expect(asked.deltas).toHaveLength(deltasBefore);
   });
 
@@ -279,14 +209,14 @@ describe('time', () => {
       count += 1;
       controller.abort(reason);
     };
-    const model = openScriptedModel({ script: [{ say: 'one two' }] }, stoppedClock());
+    const model = openScriptedModel({ script: [{ say: 'one two' }] }, manualClock());
     const outcome = model.generate(request([user('x')], { signal: controller.signal, onDelta }));
     expect(await failureOf(outcome)).toBe(reason);
     expect(count).toBe(1);
   });
 
   test('an aborted request does not count as a failure of its rule', async () => {
-    const model = openScriptedModel({ script: [{ fail: { message: 'no', times: 1 } }, { say: 'x' }] }, stoppedClock());
+    const model = openScriptedModel({ script: [{ fail: { message: 'no', times: 1 } }, { say: 'x' }] }, manualClock());
     const reason = new Error('cancelled');
     const aborted = model.generate(request([user('x')], { signal: AbortSignal.abort(reason) }));
     expect(await failureOf(aborted)).toBe(reason);
