@@ -1,13 +1,7 @@
 // Changes of a running agent: what a held part shows, when a change takes place, and who is cleaned up when.
 import { describe, expect, test } from 'bun:test';
-import { type Cleanup, GoondanError, type ExtensionApi, type ExtensionRegister, type JsonObject } from '@goondan/types';
-import {
-  extension,
-  manualClock,
-  type ScriptedAgent,
-  scriptedAgent,
-  type ScriptedAgentOptions,
-} from '../../testing/index.ts';
+import { GoondanError, type ExtensionApi, type ExtensionRegister, type JsonObject } from '@goondan/types';
+import { extension, manualClock, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { layered } from '../../testing/layer.ts';
 import type { Model } from '../model/model-port.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
@@ -554,21 +548,6 @@ describe('a held part', () => {
 const exclusive = { ...extension('one', () => undefined, { config: { port: 1 } }), exclusive: true } as const;
 
 describe('a change between turns', () => {
-  test('is in place at once', async () => {
-    const said: string[] = [];
-    const { agent, prepare } = await started({ extensions: [noted('a', 'old', said)], systemPrompt: 'Old.' });
-    await agent.say('one');
-    const change = await prepare({ extensions: [noted('a', 'new', said)], systemPrompt: 'New.' });
-    void change.swap();
-    expect(agent.agent.parts.plan.systemPrompt).toBe('New.');
-    await agent.say('two');
-    expect(said.filter((each) => each.includes('step'))).toEqual(['old step 0', 'new step 0']);
-    expect(agent.requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
-      ['Old.', 'one'],
-      ['New.', 'one', [{ type: 'text', text: 'You said: one' }], 'two'],
-    ]);
-  });
-
   test('waits for the end of a turn that has no further step', async () => {
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const gate = layered('gate', 'step', async (ctx) => {
@@ -714,51 +693,6 @@ describe('a part that leaves', () => {
     await change({ extensions: [] });
     await until(() => agent.agent.parts.states.snapshot().a === 'last');
     expect(agent.logs).toEqual([]);
-  });
-
-  test('a cleanup that fails or hangs is reported, stops nobody, and never reaches the turn', async () => {
-    const clock = manualClock();
-    const said: string[] = [];
-    const cleanup = (name: string, run: Cleanup) => extension(name, () => run);
-    const { agent, prepare } = await started({
-      clock,
-      extensions: [
-        cleanup('hangs', () => new Promise(() => undefined)),
-        cleanup('fine', () => void said.push('fine')),
-        cleanup('throws', () => {
-          throw new Error('No.');
-        }),
-      ],
-    });
-    await (await prepare({ extensions: [] })).swap();
-    await until(() => said.length > 0);
-    expect((await agent.say('hello')).text).toBe('You said: hello');
-    await clock.advance(5_000);
-    await until(() => agent.logs.length === 2);
-    expect(agent.logs.map(({ extension: name, event }) => [name, event])).toEqual([
-      ['throws', 'extension.cleanup_failed'],
-      ['hangs', 'extension.cleanup_failed'],
-    ]);
-  });
-
-  test('parts are cleaned up in reverse order, and never twice', async () => {
-    const said: string[] = [];
-    const names = ['a', 'b', 'c', 'd'];
-    const all = names.map((name) => extension(name, () => () => void said.push(name)));
-    const { agent, prepare } = await started({ extensions: all });
-    await (await prepare({ extensions: all.slice(0, 1) })).swap();
-    await until(() => said.length === 3);
-    await agent.close();
-    expect(said).toEqual(['d', 'c', 'b', 'a']);
-  });
-
-  test('close cleans up held parts too, and gives up a change that is being prepared', async () => {
-    const said: string[] = [];
-    const { agent, prepare } = await started();
-    await prepare({ extensions: [noted('held', 'held', said)] });
-    await agent.close();
-    expect(said).toEqual(['held registers', 'held leaves']);
-    expect(await prepare({}).catch((error: unknown) => error)).toMatchObject({ code: 'E_AGENT_CLOSED' });
   });
 
   test('close gives up a change that is being prepared, and cleans up its parts once', async () => {
@@ -972,9 +906,4 @@ test('secrets of the old and of the new plan stay masked', async () => {
   expect(JSON.stringify(deltas)).not.toContain('secret');
   // The message that was stored before the change is masked when a model gets it.
   expect(JSON.stringify(agent.requests.at(-1)?.messages)).not.toContain('secret');
-});
-
-test('a ScriptedAgent shows the extensions in place', async () => {
-  const agent: ScriptedAgent = await scriptedAgent({ extensions: [extension('a', () => undefined)] });
-  expect(agent.agent.extensionParts.map(({ name, isHeld }) => [name, isHeld])).toEqual([['a', false]]);
 });

@@ -7,9 +7,7 @@ import type { JsonObject } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { scriptedAgent } from '../../testing/index.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
-import type { Model } from '../model/model-port.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { until } from '../../../../../test/until.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-change-')));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,8 +44,8 @@ interface Parts {
   readonly tools?: readonly ToolDeclaration[];
 }
 
-async function started(parts: Parts, model?: Model) {
-  const agent = await scriptedAgent({ bundleFolder: root, ...parts, ...(model && { model }) });
+async function started(parts: Parts) {
+  const agent = await scriptedAgent({ bundleFolder: root, ...parts });
   const { plan } = agent.agent.parts;
   const base = { agentName: 'tested', modelRef: plan.modelRef, models: plan.openModel.entries, policy: plan.policy };
   const prepare = (wanted: Parts) => agent.agent.prepare({ ...base, bundleFolder: root, ...wanted });
@@ -221,53 +219,4 @@ describe('the place of an error', () => {
       expect(result.error?.place).toMatchObject({ file: 'a.ts', line: lines + 2 });
     }
   });
-});
-
-test('L-01 an extension and its helper are edited in the middle of a long turn', async () => {
-  const writeBoth = (version: number) => {
-    write('lib/name.ts', `export const name: string = 'v${version}';`);
-    write(
-      'a.ts',
-      `import { name } from './lib/name.ts';`,
-      `export function register(api) {`,
-      `  const note = (text) => globalThis.notedByChangedFiles.push(name + ' ${version} ' + text);`,
-      `  api.pipeline.register('turn', async (ctx) => { note('turn in'); const r = await ctx.next(); note('turn out'); return r; });`,
-      `  api.pipeline.register('step', (ctx) => { note('step ' + ctx.stepIndex); return ctx.next(); });`,
-      `  return () => note('cleanup');`,
-      `}`,
-    );
-  };
-  const noted: string[] = [];
-  Object.assign(globalThis, { notedByChangedFiles: noted });
-  const a = () => extension('a', ['a.ts', 'lib/name.ts']);
-  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const work: ToolDeclaration = {
-    name: 'work',
-    exports: [{ name: 'run', description: 'Works.' }],
-    handlers: {
-      async run() {
-        reached.resolve();
-        await released.promise;
-        return 'done';
-      },
-    },
-  };
-  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-  const call = { type: 'tool-call', toolCallId: 'c', toolName: 'work__run', input: {} } as const;
-  const model: Model = {
-    generate: async ({ messages }) =>
-      messages.at(-1)?.role === 'tool'
-        ? { content: [{ type: 'text', text: 'Done.' }], finishReason: 'stop', usage }
-        : { content: [call], finishReason: 'tool-calls', usage },
-  };
-  writeBoth(1);
-  const { agent, prepare } = await started({ extensions: [a()], tools: [work] }, model);
-  const turn = agent.say('go');
-  await reached.promise;
-  writeBoth(2);
-  const swapped = (await prepare({ extensions: [a()], tools: [work] })).swap();
-  released.resolve();
-  await Promise.all([turn, swapped]);
-  await until(() => noted.includes('v1 1 cleanup'));
-  expect(noted).toEqual(['v1 1 turn in', 'v1 1 step 0', 'v2 2 step 1', 'v1 1 turn out', 'v1 1 cleanup']);
 });

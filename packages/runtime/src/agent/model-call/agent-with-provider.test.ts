@@ -1,6 +1,6 @@
 /**
- * Tests a whole agent on a provider's model: checks at the start, retries in a turn, tool results sent to the model,
- * and a recording.
+ * Tests a whole agent on a provider's model: calls that do not run, names of tools that a provider does not accept, and
+ * a recording.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -14,7 +14,6 @@ import { recordTurn } from '../../trace/record-turn.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { failureOf } from '../model/providers/wire/ask-model.ts';
 import { anthropicCase, providerCases, type ProviderCase } from '../model/providers/wire/provider-cases.ts';
 import type { WireReply } from '../model/providers/wire/wire-dialect.ts';
 import { startWireServer } from '../model/providers/wire/wire-server.ts';
@@ -78,24 +77,7 @@ async function say(agent: RunningAgent, input: string, options: Parameters<Runni
   return { result, stepCount, text: textOf(result.responseMessage) };
 }
 
-test('a missing key fails the start of the agent, with the name of its variable', async () => {
-  const models = { 'Model/real': { provider: 'anthropic', model: 'x' } };
-  const error = await failureOf(startAgent({ agentName: 'a', models }, { environment: {} }));
-  expect(error).toMatchObject({ code: 'E_MODEL_KEY', message: expect.stringContaining('ANTHROPIC_API_KEY') });
-});
-
 describe.each(providerCases)('%s', (_name, provider) => {
-  test('runs parallel tools and sends each result under its own call', async () => {
-    await using server = startWireServer(provider.dialect);
-    server.answer({ reply: twoCalls }, { reply: answer });
-    const { text, stepCount } = await say(await startAgent(planAt(server.url, provider), quiet), 'Weather?');
-    expect(text).toBe('It is 21 degrees.');
-    expect(stepCount).toBe(2);
-    const sent = JSON.stringify(provider.messages(server.requests[1]?.body ?? {}));
-    expect(sent.indexOf('tempC')).toBeGreaterThan(sent.indexOf('Atlantis'));
-    expect(sent.indexOf('no such city')).toBeGreaterThan(sent.indexOf('tempC'));
-  });
-
   test.each([true, false])(
     'an incomplete call does not run, and the model gets an error result (stream: %p)',
     async (stream) => {
@@ -142,52 +124,12 @@ describe.each(providerCases)('%s', (_name, provider) => {
       }
     },
   );
-
-  test('is called again by the runtime after the wait that the provider asks for', async () => {
-    await using server = startWireServer(provider.dialect);
-    const busy = JSON.stringify(provider.dialect.error(429, provider.errorTypes.rate, 'Slow down.'));
-    server.answer({ status: 429, body: busy, headers: { 'retry-after-ms': '5' } }, { reply: answer });
-    const agent = await startAgent(planAt(server.url, provider, { policy: { retryBaseMs: 60_000 } }), quiet);
-    expect((await say(agent, 'Weather?')).text).toBe('It is 21 degrees.');
-    expect(server.requests).toBeArrayOfSize(2);
-  });
-
-  test('is not called again when the conversation is too long', async () => {
-    await using server = startWireServer(provider.dialect);
-    const { status, type, message } = provider.tooLong;
-    server.answer({ status, body: JSON.stringify(provider.dialect.error(status, type, message)) });
-    const { result } = await say(await startAgent(planAt(server.url, provider), quiet), 'Weather?');
-    expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_MODEL_CONTEXT' } });
-    expect(server.requests).toBeArrayOfSize(1);
-  });
 });
 
 describe('a cassette in front of a provider', () => {
   let folder: string;
   beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'cassette-'))));
   afterAll(() => rm(folder, { recursive: true }));
-
-  test.each(providerCases)('%s is recorded once, and its turns run again without a server', async (name, provider) => {
-    const options = { file: `${name}.jsonl`, upstream: 'Model/real' };
-    const taped = (mode: string) => ({ provider: 'cassette', model: 'tape', options: { ...options, mode } });
-    const start = (url: string, mode: string) => {
-      const plan = planAt(url, provider);
-      const models = { ...plan.models, 'Model/taped': taped(mode) };
-      return startAgent({ ...plan, models, modelRef: 'Model/taped', bundleFolder: folder }, quiet);
-    };
-    const conversation = async (agent: RunningAgent) => [
-      (await say(agent, 'Weather?')).text,
-      (await say(agent, 'And tomorrow?')).text,
-    ];
-
-    const recorded = await (async () => {
-      await using server = startWireServer(provider.dialect);
-      server.answer({ reply: twoCalls }, { reply: answer }, { reply: { text: ['Rain.'], usage } });
-      return await conversation(await start(server.url, 'record'));
-    })();
-    expect(recorded).toEqual(['It is 21 degrees.', 'Rain.']);
-    expect(await conversation(await start('http://127.0.0.1:9', 'replay'))).toEqual(recorded);
-  });
 
   test('a recording has the own names of tools, and its calls reach the same layers', async () => {
     const run = async (url: string, mode: string) => {

@@ -52,14 +52,9 @@ describe('a model that answers nonsense', () => {
     expect((await agent.say('again')).text).toBe('sorry');
   });
 
-  test.each<[string, unknown]>([
-    ['a text', 'Seoul'],
-    ['null', null],
-    ['nothing', undefined],
-    ['a list', ['Seoul']],
-  ])('R-05 a call whose arguments are %s gets a result with a code, and the turn continues', async (_title, input) => {
+  test('R-05 a call without arguments gets a result with a code, and the turn continues', async () => {
     const agent = await scriptedAgent({
-      model: modelSaying(reply([call({ input })])),
+      model: modelSaying(reply([call({ input: undefined })])),
       tools: [{ name: 'thing', exports: [{ name: 'do', description: 'Does it.' }], handlers: { do: () => 'done' } }],
     });
     expect((await agent.say('hello')).text).toBe('sorry');

@@ -64,15 +64,6 @@ describe('the models of an agent', () => {
     }
   });
 
-  test('an unknown provider is refused by name', async () => {
-    const open = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, ports());
-    expect(await open('Model/x').catch((error: unknown) => error)).toMatchObject({
-      code: 'E_MODEL_UNKNOWN',
-      message:
-        'Model/x: there is no provider "crystal-ball". Known: anthropic, cassette, google, openai, openai-compatible, scripted.',
-    });
-  });
-
   test('a bad script fails the start, not the first turn', async () => {
     const bad = { provider: 'scripted', model: 'demo', options: { script: [{ sya: 'hello' }] } };
     const started = startAgent({ agentName: 'coder', models: { 'Model/demo': bad } }, { store: memoryStore() });

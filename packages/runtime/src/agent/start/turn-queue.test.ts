@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { scriptedAgent } from '../../testing/index.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 describe('the queue of turns', () => {
@@ -54,13 +53,5 @@ describe('the queue of turns', () => {
     gate.resolve();
     await idle;
     expect(said).toEqual(['second', 'idle']);
-  });
-
-  test('R-02 an agent answers in the order it was asked', async () => {
-    const agent = await scriptedAgent();
-    const texts = await Promise.all(['one', 'two', 'three'].map(async (input) => (await agent.say(input)).text));
-    expect(texts).toEqual(['You said: one', 'You said: two', 'You said: three']);
-    const inputs = (await agent.messages()).filter(({ data }) => data.role === 'user').map(({ data }) => data.content);
-    expect(inputs).toEqual(['one', 'two', 'three']);
   });
 });

@@ -6,18 +6,11 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const weather: ToolDeclaration = {
   name: 'weather',
-  exports: [
-    { name: 'get', description: 'The weather of a city.' },
-    { name: 'slow', description: 'The same, beside others.', parallel: true },
-  ],
+  exports: [{ name: 'get', description: 'The weather of a city.' }],
   handlers: {
     get: (_ctx, { city }) => {
       if (city === 'Atlantis') throw new Error('no such city');
       return { city: city ?? null };
-    },
-    slow: async (_ctx, { ms }) => {
-      await Bun.sleep(Number(ms));
-      return ms ?? null;
     },
   },
 };
@@ -70,28 +63,6 @@ describe('the result of a step', () => {
       status: 'completed',
       toolResults: [{ status: 'error', error: { code: 'E_TOOL_FAILED', message: 'no such city' } }],
     });
-  });
-
-  test('has its results in the order the model asked, whatever order they came in', async () => {
-    const [first] = await resultsOf({
-      script: [
-        {
-          when: 'go',
-          calls: [
-            { tool: 'weather__slow', args: { ms: 12 } },
-            { tool: 'weather__get', args: { city: 'Seoul' } },
-            { tool: 'weather__slow', args: { ms: 1 } },
-          ],
-        },
-        { say: 'done' },
-      ],
-    });
-    expect(first?.toolResults.map(({ toolCallId, output }) => [toolCallId, output])).toEqual([
-      ['call_1', 12],
-      ['call_2', { city: 'Seoul' }],
-      ['call_3', 1],
-    ]);
-    expect(first?.toolCalls.map(({ id }) => id)).toEqual(['call_1', 'call_2', 'call_3']);
   });
 
   test('C-07 metadata that a layer adds reaches the outer layers', async () => {
