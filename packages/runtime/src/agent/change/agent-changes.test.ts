@@ -74,6 +74,15 @@ function gatedWork(step: number) {
   return { tool, reached: reached.promise, release: () => released.resolve() };
 }
 
+/** Starts an agent with this many calls of its tool, and waits until its turn is in the first one. */
+async function midTurn(calls: number, options: ScriptedAgentOptions = {}) {
+  const { tool, reached, release } = gatedWork(0);
+  const opened = await started({ model: steps(calls), tools: [tool], ...options });
+  const turn = opened.agent.say('go');
+  await reached;
+  return { ...opened, tool, turn, release };
+}
+
 const idle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** An extension that notes its steps, its turns and its cleanup as `version …`. */
@@ -99,14 +108,7 @@ function noted(name: string, version: string, said: string[], more?: ExtensionRe
 describe('a change in the middle of a turn', () => {
   test('L-01 the next step has the new layers; the turn layer stays until the turn ends, and leaves only then', async () => {
     const said: string[] = [];
-    const { tool, reached, release } = gatedWork(0);
-    const { agent, prepare } = await started({
-      model: steps(2),
-      tools: [tool],
-      extensions: [noted('a', 'old', said)],
-    });
-    const turn = agent.say('go');
-    await reached;
+    const { agent, prepare, turn, release } = await midTurn(2, { extensions: [noted('a', 'old', said)] });
     const change = await prepare({ extensions: [noted('a', 'new', said)] });
     const swapped = change.swap();
     await idle();
@@ -281,20 +283,12 @@ describe('a change in the middle of a turn', () => {
   });
 
   test('the turn sees the new ctx.runtime and the new tools, and keeps its conversation', async () => {
-    const { tool, reached, release } = gatedWork(0);
     const views: unknown[] = [];
     const watch = layered('watch', 'step', (ctx) => {
       views.push([ctx.runtime.agent.description, ctx.runtime.tools.map(({ name }) => name)]);
       return ctx.next();
     });
-    const { agent, prepare } = await started({
-      model: steps(1),
-      tools: [tool],
-      extensions: [watch],
-      description: 'Old.',
-    });
-    const turn = agent.say('go');
-    await reached;
+    const { agent, prepare, turn, release, tool } = await midTurn(1, { extensions: [watch], description: 'Old.' });
     const more = { name: 'more', exports: [{ name: 'run', description: 'More.' }], handlers: { run: () => 1 } };
     void (await prepare({ description: 'New.', tools: [tool, more] })).swap();
     release();
@@ -570,11 +564,8 @@ describe('a change between turns', () => {
 
   test('two changes before the end of a step: the newest is in place, and the parts between them are cleaned up', async () => {
     const said: string[] = [];
-    const { tool, reached, release } = gatedWork(0);
     const kept = noted('kept', 'kept', said);
-    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [noted('a', 'a1', said)] });
-    const turn = agent.say('go');
-    await reached;
+    const { agent, prepare, turn, release } = await midTurn(1, { extensions: [noted('a', 'a1', said)] });
     const first = (await prepare({ extensions: [noted('a', 'a2', said), kept] })).swap();
     const second = (await prepare({ extensions: [kept, noted('a', 'a3', said)] })).swap();
     await until(() => said.includes('a2 leaves'));
@@ -675,10 +666,7 @@ describe('a part that leaves', () => {
       });
       return () => api.state.set('old cleanup');
     });
-    const { tool, reached, release } = gatedWork(0);
-    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [old] });
-    const turn = agent.say('go');
-    await reached;
+    const { agent, prepare, turn, release } = await midTurn(1, { extensions: [old] });
     const swapped = (await prepare({ extensions: [extension('a', (api) => api.state.set('new'))] })).swap();
     release();
     await Promise.all([turn, swapped]);
@@ -693,6 +681,15 @@ describe('a part that leaves', () => {
     await change({ extensions: [] });
     await until(() => agent.agent.parts.states.snapshot().a === 'last');
     expect(agent.logs).toEqual([]);
+  });
+
+  test('close cleans up held parts too, and gives up a change that is being prepared', async () => {
+    const said: string[] = [];
+    const { agent, prepare } = await started();
+    await prepare({ extensions: [noted('held', 'held', said)] });
+    await agent.close();
+    expect(said).toEqual(['held registers', 'held leaves']);
+    expect(await prepare({}).catch((error: unknown) => error)).toMatchObject({ code: 'E_AGENT_CLOSED' });
   });
 
   test('close gives up a change that is being prepared, and cleans up its parts once', async () => {
@@ -711,11 +708,8 @@ describe('a part that leaves', () => {
   });
   test('close during a turn cleans up, once, the parts in place and those of a change that waits for the step', async () => {
     const said: string[] = [];
-    const { tool, reached, release } = gatedWork(0);
     const extensions = [noted('a', 'old', said)];
-    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions });
-    const turn = agent.say('go');
-    await reached;
+    const { agent, prepare, turn, release } = await midTurn(1, { extensions });
     void (await prepare({ extensions: [noted('a', 'new', said)] })).swap();
     await agent.agent.close(0, 0);
     const leaves = () => said.filter((each) => each.endsWith('leaves'));
@@ -780,10 +774,7 @@ describe('a change after another', () => {
   });
 
   test('L-01 so it is when the first change still waits for the end of its step', async () => {
-    const { tool, reached, release } = gatedWork(0);
-    const { agent, prepare } = await started({ model: steps(1), tools: [tool] });
-    const turn = agent.say('go');
-    await reached;
+    const { prepare, turn, release } = await midTurn(1);
     const swapped = (await prepare({ extensions: [lone('1')] })).swap();
     expect(await prepare({ extensions: [lone('2')] }).catch((error: unknown) => error)).toMatchObject(refused);
     release();
@@ -792,11 +783,8 @@ describe('a change after another', () => {
 
   test('L-01 a part in place that only the first change retains is cleaned up after the step, not before', async () => {
     const said: string[] = [];
-    const { tool, reached, release } = gatedWork(0);
     const kept = extension('kept', () => () => void said.push('kept leaves'));
-    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [kept] });
-    const turn = agent.say('go');
-    await reached;
+    const { prepare, turn, release } = await midTurn(1, { extensions: [kept] });
     const first = (await prepare({ extensions: [kept], systemPrompt: 'First.' })).swap();
     const second = (await prepare({ extensions: [], systemPrompt: 'Second.' })).swap();
     for (let round = 0; round < 5; round++) await idle();

@@ -211,44 +211,16 @@ describe('tools of defineTool', () => {
     expect(refused).toMatchObject({ code: 'E_TOOL_SCHEMA', message: expect.stringMatching(new RegExp(message)) });
   });
 
+  /** A tool with another description, run or effects than it should have. */
+  const odd = (more: object) => defineTool({ description: 'Rolls.', run: () => 1, ...more });
   test.each<[string, Record<string, unknown>, string, string]>([
     ['has no tool', { roll: () => 1 }, 'E_TOOL_LOAD', 'exports no tool of defineTool'],
-    [
-      'has a tool without a description',
-      { roll: defineTool({ run: () => 1 } as never) },
-      'E_TOOL_LOAD',
-      'no description',
-    ],
-    [
-      'has a tool with an empty description',
-      { roll: defineTool({ description: '', run: () => 1 }) },
-      'E_TOOL_LOAD',
-      'no description',
-    ],
-    [
-      'has a tool without run',
-      { roll: defineTool({ description: 'Rolls.' } as never) },
-      'E_TOOL_LOAD',
-      'no function run',
-    ],
-    [
-      'has unknown effects',
-      { roll: defineTool({ description: 'Rolls.', effects: 'some' as never, run: () => 1 }) },
-      'E_TOOL_LOAD',
-      'unknown effects',
-    ],
-    [
-      'has a camel-case name',
-      { rollDice: defineTool({ description: 'Rolls.', run: () => 1 }) },
-      'E_TOOL_NAME',
-      'rollDice',
-    ],
-    [
-      'has a default without a name',
-      { default: defineTool({ description: 'Rolls.', run: () => 1 }) },
-      'E_TOOL_NAME',
-      '',
-    ],
+    ['has a tool without a description', { roll: odd({ description: undefined }) }, 'E_TOOL_LOAD', 'no description'],
+    ['has a tool with an empty description', { roll: odd({ description: '' }) }, 'E_TOOL_LOAD', 'no description'],
+    ['has a tool without run', { roll: odd({ run: undefined }) }, 'E_TOOL_LOAD', 'no function run'],
+    ['has unknown effects', { roll: odd({ effects: 'some' }) }, 'E_TOOL_LOAD', 'unknown effects'],
+    ['has a camel-case name', { rollDice: odd({}) }, 'E_TOOL_NAME', 'rollDice'],
+    ['has a default without a name', { default: odd({}) }, 'E_TOOL_NAME', ''],
   ])('are refused when the module %s', async (_title, handlers, code, message) => {
     const refused = await refusal({
       handlers: handlers as NonNullable<ToolDeclaration['handlers']>,
