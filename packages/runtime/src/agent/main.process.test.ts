@@ -99,6 +99,14 @@ function scripted(script: JsonObject[]): AgentStart['agent']['models'] {
 
 const event = (id: string, instanceKey = 'default') => testEvent(id, { instanceKey });
 
+/** Starts a process with this agent, and waits until it is ready. */
+async function ready(declared: Partial<AgentStart['agent']>, key: string) {
+  const agent = launch();
+  await agent.send({ type: 'start', plan: plan({ agent: declared, key, cwd: agent.cwd }) });
+  await agent.next('ready');
+  return agent;
+}
+
 const answerOf = ({ responseMessage }: TurnResult) => textOf(responseMessage);
 
 /** Writes a module of a bundle, in a folder without a `node_modules` folder above it. */
@@ -267,41 +275,7 @@ describe('code of a bundle', () => {
     await agent.exited;
   });
 
-  test.each([
-    ['throws in a timer', `setTimeout(() => { rulez(); }, 1);`],
-    ['drops a promise that rejects', `void (async () => { await 1; rulez(); })();`],
-  ])('%s: the uncaught error is logged with its place', async (_title, line) => {
-    const agent = launch();
-    const careless = extension(`
-      export function register(api: { pipeline: { register(kind: string, run: object): void } }): void {
-        api.pipeline.register('turn', async (ctx: { next(): Promise<unknown> }) => {
-          ${line}
-          await Bun.sleep(60_000);
-          return ctx.next();
-        });
-      }`);
-    const { root: bundleFolder } = careless;
-    const key = crypto.randomUUID();
-    await agent.send({
-      type: 'start',
-      plan: plan({ agent: { extensions: [careless], bundleFolder }, key, cwd: agent.cwd }),
-    });
-    await agent.next('ready');
-    await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
-    const { line: logged } = await agent.next('log');
-    expect(JSON.stringify(logged)).not.toContain(bundleFolder);
-    expect(logged).toMatchObject({
-      level: 'error',
-      event: 'process.uncaught',
-      message: 'Uncaught error: rulez is not defined',
-      place: { file: expect.stringMatching(/^\w+\.ts$/), line: 4 },
-      data: { stack: expect.stringContaining('.ts:4:') },
-    });
-    expect(await agent.exited).toMatchObject({ code: 1 });
-  });
-
   test('does not disturb the channel with anything it prints', async () => {
-    const agent = launch();
     const printing = extension(`
       export function register(api) {
         api.pipeline.register('turn', (ctx) => {
@@ -311,11 +285,7 @@ describe('code of a bundle', () => {
           return ctx.next();
         });
       }`);
-    await agent.send({
-      type: 'start',
-      plan: plan({ agent: { extensions: [printing] }, key: 'print', cwd: agent.cwd }),
-    });
-    await agent.next('ready');
+    const agent = await ready({ extensions: [printing] }, 'print');
     await agent.send({ type: 'turn', event: event('1', 'print'), seq: 1 });
     expect((await agent.next('turn.done')).result.finishReason).toBe('text_response');
     expect(agent.said.filter(({ type }) => type === 'drained')).toEqual([]);
@@ -324,29 +294,42 @@ describe('code of a bundle', () => {
   });
 
   const secret = 'correct-horse-battery';
-  test.each([
+  const undefinedName = /^Uncaught error: rulez is not defined$/;
+  const place = { place: { file: 'index.ts', line: 4 }, data: { stack: expect.stringContaining('.ts:4:') } };
+  test.each<[what: string, code: string, message: RegExp, more: object]>([
     [
       'an error thrown in a timer',
-      `setTimeout(() => { throw new TypeError('on the side ${secret}'); }, 0)`,
+      `setTimeout(() => { throw new TypeError('on the side ${secret}'); }, 0);`,
       /on the side \*\*\*/,
+      place,
     ],
-    ['an unhandled rejection', `void Promise.reject(new Error('nobody ${secret}'))`, /nobody \*\*\*/],
-    ['a thrown text', `setTimeout(() => { throw 'just words'; }, 0)`, /just words/],
-    ['a thrown null', `setTimeout(() => { throw null; }, 0)`, /null/],
-    ['an object', `void Promise.reject({ reason: 'odd' })`, /odd/],
-  ])('%s ends its process, and its log has the error', async (_, code, message) => {
-    const agent = launch();
+    ['a wrong name in a timer', `setTimeout(() => { rulez(); }, 1);`, undefinedName, place],
+    ['a dropped promise', `void (async () => { await 1; rulez(); })();`, undefinedName, place],
+    ['an unhandled rejection', `void Promise.reject(new Error('nobody ${secret}'));`, /nobody \*\*\*/, place],
+    ['a thrown text', `setTimeout(() => { throw 'just words'; }, 0);`, /just words/, {}],
+    ['a thrown null', `setTimeout(() => { throw null; }, 0);`, /null/, {}],
+    ['an object', `void Promise.reject({ reason: 'odd' });`, /odd/, {}],
+  ])('%s ends its process, and its log has the error with its place', async (_, code, message, more) => {
     const failing = extension(`
-      export function register(api) {
-        api.pipeline.register('turn', async (ctx) => { ${code}; await Bun.sleep(20_000); return ctx.next(); });
+      export function register(api: { pipeline: { register(kind: string, run: object): void } }): void {
+        api.pipeline.register('turn', async (ctx: { next(): Promise<unknown> }) => {
+          ${code}
+          await Bun.sleep(60_000);
+          return ctx.next();
+        });
       }`);
-    const declared = { extensions: [failing], secrets: [secret] };
+    const { root: bundleFolder } = failing;
     const key = crypto.randomUUID();
-    await agent.send({ type: 'start', plan: plan({ agent: declared, key, cwd: agent.cwd }) });
-    await agent.next('ready');
+    const agent = await ready({ extensions: [failing], bundleFolder, secrets: [secret] }, key);
     await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
     const { line } = await agent.next('log');
-    expect(line).toMatchObject({ level: 'error', event: 'process.uncaught', message: expect.stringMatching(message) });
+    expect(line).toMatchObject({
+      level: 'error',
+      event: 'process.uncaught',
+      message: expect.stringMatching(message),
+      ...more,
+    });
+    expect(JSON.stringify(line)).not.toContain(bundleFolder);
     expect(await agent.exited).toMatchObject({ code: 1, signal: null });
     expect(JSON.stringify(agent.said)).not.toContain(secret);
     expect(agent.said.filter(({ type }) => type === 'turn.done')).toEqual([]);
@@ -397,11 +380,9 @@ describe('the end of a process', () => {
     ['X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
     ['X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
   ])('%s finishes the turn, cleans up and ends the process', async (_, ask) => {
-    const agent = launch();
     const key = crypto.randomUUID();
     const file = join(folder, `${key}.log`);
-    await agent.send({ type: 'start', plan: plan({ agent: { extensions: [cleaning(file)] }, key, cwd: agent.cwd }) });
-    await agent.next('ready');
+    const agent = await ready({ extensions: [cleaning(file)] }, key);
     await agent.send({ type: 'turn', event: event('1', key), seq: 1 });
     await agent.next('log');
     await ask(agent);
@@ -411,9 +392,7 @@ describe('the end of a process', () => {
   });
 
   test('SIGINT does not end it: the orchestrator decides', async () => {
-    const agent = launch();
-    await agent.send({ type: 'start', plan: plan({ key: 'int', cwd: agent.cwd }) });
-    await agent.next('ready');
+    const agent = await ready({}, 'int');
     process.kill(agent.child.pid, 'SIGINT');
     await agent.send({ type: 'turn', event: event('1', 'int'), seq: 1 });
     await agent.next('turn.done');
@@ -421,12 +400,10 @@ describe('the end of a process', () => {
   });
 
   test('comes at once when its orchestrator is gone, even during a turn', async () => {
-    const agent = launch();
     const models = {
       'Model/m': { provider: 'scripted', model: 'm', options: { script: [{ say: 'x' }], latencyMs: 60_000 } },
     };
-    await agent.send({ type: 'start', plan: plan({ agent: { models }, key: 'alone', cwd: agent.cwd }) });
-    await agent.next('ready');
+    const agent = await ready({ models }, 'alone');
     await agent.send({ type: 'watch', kinds: ['runtime.event'] });
     await agent.send({ type: 'turn', event: event('1', 'alone'), seq: 1 });
     await agent.next('runtime.event');

@@ -8,12 +8,14 @@ import {
   type ExtensionRegister,
   type JsonObject,
   type JsonValue,
+  type StepMiddlewareContext,
   type TokenUsage,
+  type TurnMiddlewareContext,
 } from '@goondan/types';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layer, layered } from '../../testing/layer.ts';
 import { testEvent } from '../../testing/test-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
@@ -36,14 +38,16 @@ const weather = {
   handlers: { get: () => ({ tempC: 21 }) },
 };
 
-/** Losses that the page shows, and that the tests below cause. */
-const losses = {
-  replaced: 'cache lost at message 2: `compaction` replaced it',
-  added: 'cache lost at message 6: `clock` added it',
-  tools: 'cache lost at the tools: `tool-search` removed `weather__get`',
-  bundle: 'cache lost at the system prompt: the bundle changed it',
-  model: 'cache lost at the model: `chooser` chose Model/other instead of Model/claude',
-  params: 'cache lost at the params: `thinker` changed `providerOptions`',
+/** The losses that the extensions of the tests below cause, by name. */
+const losses: Readonly<Record<string, string[]>> = {
+  compaction: ['cache lost at message 2: `compaction` replaced it'],
+  forgetful: ['cache lost at message 1: `forgetful` truncated the conversation'],
+  clock: ['cache lost at message 6: `clock` added it'],
+  redactor: ['cache lost at message 1: `redactor` replaced it'],
+  'tool-search': ['cache lost at the tools: `tool-search` removed `weather__get`'],
+  greeter: ['cache lost at the system prompt: `greeter` replaced it'],
+  chooser: ['cache lost at the model: `chooser` chose Model/other instead of Model/claude'],
+  thinker: ['cache lost at the params: `thinker` changed `providerOptions`'],
 };
 
 function startCached(): WireServer {
@@ -247,108 +251,68 @@ describe('Y-05 docs/caching.md', () => {
 });
 
 describe('Y-05 the trace names the cause of a lost cache', () => {
-  /** Runs two turns with this extension, and returns the notes about the cache in the trace of the second. */
-  async function lossIn(register: ExtensionRegister, name: string, more: Partial<AgentPlan> = {}) {
-    await using server = startCached();
-    server.answer({ reply: answer });
-    const agent = await startAt(server, { extensions: [extension(name, register)], ...more });
-    await say(agent, 'One');
-    await say(agent, 'Two');
-    const { turn } = await say(agent, 'Three');
-    return renderTrace(turn).match(/cache lost.*/g) ?? [];
-  }
-
   const isThird = (messages: readonly unknown[]) => messages.length >= 5;
+  const isThirdOf = (ctx: TurnMiddlewareContext | StepMiddlewareContext) => isThird(ctx.conversationState.nextMessages);
 
-  test('a layer that replaced a message', async () => {
-    const loss = await lossIn(
-      layer('turn', (ctx) => {
-        const { nextMessages } = ctx.conversationState;
-        const [, second] = nextMessages;
-        if (isThird(nextMessages) && second !== undefined) {
-          const message = createUserMessage('A summary.');
-          ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
-        }
-        return ctx.next();
-      }),
-      'compaction',
-    );
-    expect(loss).toEqual([losses.replaced]);
-  });
-
-  test('a layer that truncated the conversation', async () => {
-    const loss = await lossIn(
-      layer('turn', (ctx) => {
-        if (isThird(ctx.conversationState.nextMessages)) ctx.emitMessageEvent({ type: 'truncate' });
-        return ctx.next();
-      }),
-      'forgetful',
-    );
-    expect(loss).toEqual(['cache lost at message 1: `forgetful` truncated the conversation']);
-  });
-
-  test('a layer whose message lasted for one turn', async () => {
-    const loss = await lossIn(
-      layer('turn', (ctx) => {
-        const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
-        if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
-      }),
-      'clock',
-    );
-    // The message of the second turn lost the messages. The third turn had nothing more to lose.
-    expect(loss).toEqual([]);
-    const once = await lossIn(
-      layer('turn', (ctx) => {
-        const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
-        if (isThird(ctx.conversationState.nextMessages)) ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
-      }),
-      'clock',
-    );
-    expect(once).toEqual([losses.added]);
-  });
-
-  test('a model layer that changed a message', async () => {
-    const loss = await lossIn(
-      layer('model', (ctx) => {
-        const [prompt, first, ...rest] = ctx.messages;
-        if (prompt !== undefined && first !== undefined && rest.length > 3) {
-          ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
-        }
-        return ctx.next();
-      }),
-      'redactor',
-    );
-    expect(loss).toEqual(['cache lost at message 1: `redactor` replaced it']);
-  });
-
-  test('a layer that removed a tool, and one that changed the system prompt', async () => {
-    const hide = layer('step', (ctx) => {
-      if (isThird(ctx.conversationState.nextMessages)) ctx.toolCatalog = [];
+  test.each([
+    layered('compaction', 'turn', (ctx) => {
+      const [, second] = ctx.conversationState.nextMessages;
+      if (isThirdOf(ctx) && second !== undefined) {
+        const message = createUserMessage('A summary.');
+        ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
+      }
       return ctx.next();
-    });
-    expect(await lossIn(hide, 'tool-search')).toEqual([losses.tools]);
-    const greet = layer('model', (ctx) => {
+    }),
+    layered('forgetful', 'turn', (ctx) => {
+      if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'truncate' });
+      return ctx.next();
+    }),
+    // The message of the second turn lost the messages. The third turn had nothing more to lose.
+    layered('early-clock', 'turn', (ctx) => {
+      const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
+      if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
+      return ctx.next();
+    }),
+    layered('clock', 'turn', (ctx) => {
+      const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
+      if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'append', message });
+      return ctx.next();
+    }),
+    layered('redactor', 'model', (ctx) => {
+      const [prompt, first, ...rest] = ctx.messages;
+      if (prompt !== undefined && first !== undefined && rest.length > 3) {
+        ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
+      }
+      return ctx.next();
+    }),
+    layered('tool-search', 'step', (ctx) => {
+      if (isThirdOf(ctx)) ctx.toolCatalog = [];
+      return ctx.next();
+    }),
+    layered('greeter', 'model', (ctx) => {
       const [, ...rest] = ctx.messages;
       if (isThird(rest)) ctx.messages = [{ role: 'system', content: 'Another prompt.' }, ...rest];
       return ctx.next();
-    });
-    expect(await lossIn(greet, 'greeter')).toEqual(['cache lost at the system prompt: `greeter` replaced it']);
-  });
-
-  test('a layer that chose another model, or other options of the provider', async () => {
-    const choose = layer('model', (ctx) => {
+    }),
+    layered('chooser', 'model', (ctx) => {
       if (isThird(ctx.messages.slice(1))) ctx.modelRef = 'Model/other';
       return ctx.next();
-    });
-    expect(await lossIn(choose, 'chooser')).toEqual([losses.model]);
-    const think = layer('model', (ctx) => {
+    }),
+    layered('thinker', 'model', (ctx) => {
       const thinking = { type: 'enabled', budgetTokens: 1_024 };
       if (isThird(ctx.messages.slice(1))) ctx.params = { ...ctx.params, providerOptions: { anthropic: { thinking } } };
       return ctx.next();
-    });
-    expect(await lossIn(think, 'thinker')).toEqual([losses.params]);
+    }),
+  ])('a layer of $resource.metadata.name', async (declared) => {
+    await using server = startCached();
+    server.answer({ reply: answer });
+    const agent = await startAt(server, { extensions: [declared] });
+    await say(agent, 'One');
+    await say(agent, 'Two');
+    const { turn } = await say(agent, 'Three');
+    const { name } = declared.resource.metadata;
+    const lost: string[] = renderTrace(turn).match(/cache lost.*/g) ?? [];
+    expect(lost).toEqual(losses[name] ?? []);
   });
 
   test('the bundle, when it was read again with another system prompt', async () => {
@@ -360,7 +324,7 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
     parts.plan = { ...parts.plan, systemPrompt: long('Be kind.'), digest: () => 'another plan' };
     parts.warm?.view.changeSystemPrompt(parts.plan.systemPrompt);
     const { turn, calls } = await say(agent, 'Two');
-    expect(renderTrace(turn)).toContain(losses.bundle);
+    expect(renderTrace(turn)).toContain('cache lost at the system prompt: the bundle changed it');
     const lost = { at: 'system prompt', by: { kind: 'bundle' }, did: 'changed it' };
     expect(calls[0]?.request?.cacheLost).toMatchObject(lost);
   });

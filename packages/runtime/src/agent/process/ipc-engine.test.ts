@@ -14,6 +14,8 @@ import { IpcEngine } from './ipc-engine.ts';
 const to = { agentName: 'other', instanceKey: 'default' };
 const event = testEvent('e', { type: 'agent.message', source: { kind: 'agent', name: 'tester' } });
 const result: TurnResult = { turnId: 'turn-e', finishReason: 'text_response' };
+/** The time limit of a request. */
+const limit = { ms: 700, field: 'timeoutMs' } as const;
 const never = new AbortController().signal;
 
 function setUp() {
@@ -34,10 +36,7 @@ const fail = (code: 'E_AGENT_CYCLE' | 'E_INBOX_FULL') =>
 
 test('A-01 a request is answered by the outcome with its callId, in any order', async () => {
   const { parent, engine, said, clock } = setUp();
-  const [one, two] = [
-    engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
-    engine.request(to, event, { ms: 900, field: 'timeoutMs' }, never),
-  ];
+  const [one, two] = [engine.request(to, event, limit, never), engine.request(to, event, { ...limit, ms: 900 }, never)];
   await clock.advance(0);
   expect(said).toMatchObject([
     { type: 'call', callId: 'request-1', kind: 'request', to, timeoutMs: 700 },
@@ -73,10 +72,7 @@ test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
 
 test('an answer of the wrong kind is an error, not an answer', async () => {
   const { parent, engine, clock } = setUp();
-  const [request, send] = [
-    engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
-    engine.deliver(to, event),
-  ];
+  const [request, send] = [engine.request(to, event, limit, never), engine.deliver(to, event)];
   await clock.advance(0);
   void parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'accepted' } });
   void parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'answered', result } });
@@ -87,7 +83,7 @@ test('an answer of the wrong kind is an error, not an answer', async () => {
 test('a caller that gives up stops waiting at once and cancels its call; a later answer is ignored', async () => {
   const { engine, said, clock } = setUp();
   const giving = new AbortController();
-  const request = engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal);
+  const request = engine.request(to, event, limit, giving.signal);
   await clock.advance(0);
   giving.abort(new Error('enough'));
   expect(await rejectionOf(request)).toMatchObject({ message: 'enough' });
@@ -96,7 +92,7 @@ test('a caller that gives up stops waiting at once and cancels its call; a later
   expect(engine.calls.answer('request-1', { status: 'answered', result })).toBe(false);
 
   // The signal was already aborted, so nothing is sent.
-  expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal))).toMatchObject({
+  expect(await rejectionOf(engine.request(to, event, limit, giving.signal))).toMatchObject({
     message: 'enough',
   });
   expect(said.filter(({ type }) => type === 'call')).toHaveLength(1);
@@ -127,7 +123,7 @@ test('an answered request is not cancelled by the end of its turn', async () => 
   const { parent, engine, said, clock } = setUp();
   const giving = new AbortController();
   const forgets = spyOn(giving.signal, 'removeEventListener');
-  const request = engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal);
+  const request = engine.request(to, event, limit, giving.signal);
   await clock.advance(0);
   await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
   await request;
@@ -152,7 +148,7 @@ test('calls that the orchestrator answers at once have a deadline; a request has
   const { engine, clock } = setUp();
   const [list, send] = [rejectionOf(engine.list()), rejectionOf(engine.deliver(to, event))];
   let isOver = false;
-  void engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never).finally(() => void (isOver = true));
+  void engine.request(to, event, limit, never).finally(() => void (isOver = true));
   await clock.advance(30_000);
   expect(await list).toMatchObject({ code: 'E_AGENT_TIMEOUT', retryable: true });
   expect(await send).toMatchObject({ code: 'E_AGENT_TIMEOUT', retryable: true });
@@ -161,11 +157,7 @@ test('calls that the orchestrator answers at once have a deadline; a request has
 
 test('a closed channel ends every wait', async () => {
   const { parent, engine, clock } = setUp();
-  const waits = [
-    engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
-    engine.deliver(to, event),
-    engine.list(),
-  ].map(rejectionOf);
+  const waits = [engine.request(to, event, limit, never), engine.deliver(to, event), engine.list()].map(rejectionOf);
   await clock.advance(0);
   parent.close();
   for (const wait of waits) expect(await wait).toMatchObject({ code: 'E_IPC_CLOSED' });
@@ -182,8 +174,8 @@ test('a call that cannot be sent is refused; a timeout too long for a timer is s
 
 test('a call beyond the limit of 1,000 is refused and not sent', async () => {
   const { engine, said, clock } = setUp();
-  for (let n = 0; n < 1_000; n++) void engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never);
-  expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never))).toMatchObject({
+  for (let n = 0; n < 1_000; n++) void engine.request(to, event, limit, never);
+  expect(await rejectionOf(engine.request(to, event, limit, never))).toMatchObject({
     code: 'E_IPC_FULL',
   });
   await clock.advance(0);

@@ -205,7 +205,7 @@ describe('starting', () => {
       `export const register = (api) => (api.logger.info('begins'), new Promise(() => undefined));`,
     );
     await agent.send({ type: 'start', plan: plan({ extensions: [hanging] }) });
-    await Bun.sleep(20);
+    await until(() => agent.lines().some(({ message }) => message === 'begins'));
     agent.throwUncaught('just a text');
     expect((await agent.first('start.failed')).error).toEqual({ code: 'E_AGENT_START', message: 'just a text' });
     expect(await agent.exited).toBe(1);
@@ -220,7 +220,7 @@ describe('starting', () => {
     const telemetry = { endpoint: 'http://localhost:1/', headers, timeoutMs: 1, resource: {}, hasContent: false };
     const start = plan({ extensions: [hanging], secrets: ['hunter2-hunter2'] });
     await agent.send({ type: 'start', plan: { ...start, telemetry } });
-    await Bun.sleep(20);
+    await until(() => agent.lines().some(({ message }) => message === 'begins'));
     const suggestion = 'Change hunter2-hunter2.';
     agent.throwUncaught(new GoondanError('E_EXT_INIT', 'Refused: Bearer swordfish.', { suggestion }));
     const { error } = await agent.first('start.failed');

@@ -140,6 +140,11 @@ function launch({
   };
 }
 
+const seats = [
+  [1, 'a'],
+  [2, 'b'],
+] as const;
+
 describe('a shared process', () => {
   test('runs conversations side by side, closes one alone, and ends when it is asked to', async () => {
     await using shared = launch();
@@ -163,10 +168,7 @@ describe('a shared process', () => {
 
   test('opens the store once for all its conversations, and closes it at its end', async () => {
     await using shared = launch();
-    for (const [seat, key] of [
-      [1, 'a'],
-      [2, 'b'],
-    ] as const) {
+    for (const [seat, key] of seats) {
       await shared.open(seat, key);
       await shared.turn(seat, key);
       await shared.first(seat, 'turn.done');
@@ -184,10 +186,7 @@ describe('a shared process', () => {
   test('begins an event that was handed ahead in its own conversation, after the turn before it', async () => {
     await using shared = launch();
     await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
-    for (const [seat, instanceKey] of [
-      [1, 'a'],
-      [2, 'b'],
-    ] as const) {
+    for (const [seat, instanceKey] of seats) {
       await shared.turn(seat, instanceKey);
       const event = { ...firstTurn.event, id: 'e2', instanceKey };
       await shared.send(seat, { type: 'turn.ahead', event, seq: 2 });
@@ -350,10 +349,7 @@ export const register = () => void globalThis.registeredNonces.push(nonce);`,
       );
     await using shared = launch();
     const before = planOf('one');
-    for (const [seat, key] of [
-      [1, 'a'],
-      [2, 'b'],
-    ] as const) {
+    for (const [seat, key] of seats) {
       await shared.open(seat, key, before);
       await shared.first(seat, 'ready');
     }

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonValue, PersonApi, PersonRequest } from '@goondan/types';
 import type { QuestionOutcome } from '../../questions/question-record.ts';
-import { extension, fakeApprover, manualClock, type ScriptedAgentOptions, scriptedAgent } from '../../testing/index.ts';
+import {
+  extension,
+  type FakeApprover,
+  fakeApprover,
+  manualClock,
+  type ScriptedAgentOptions,
+  scriptedAgent,
+} from '../../testing/index.ts';
 import { layered } from '../../testing/layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -26,20 +33,25 @@ function asking(act: (person: PersonApi) => Promise<JsonValue | void>, idempoten
 const start = (tool: ToolDeclaration, options: Partial<ScriptedAgentOptions>) =>
   scriptedAgent({ script, tools: [tool], ...options });
 
+/** Runs a tool that asks a person, and returns the replies or errors that it got. */
+async function ask(wanted: PersonRequest, approver: FakeApprover, more: Partial<ScriptedAgentOptions> = {}) {
+  const replies: unknown[] = [];
+  const tool = asking(async (person) => void replies.push(await person.ask(wanted).catch((error: unknown) => error)));
+  const agent = await start(tool, { approver, ...more });
+  await agent.say('go', { event: { id: 'same' } });
+  return replies;
+}
+
 describe('a tool that asks a person', () => {
   test('N-04 shows a form, and gets the filled form with the name of the person and their door', async () => {
     const content = { branch: 'main' };
     const approver = fakeApprover(() => ({ decision: 'approved', by: 'ann', via: 'chat', content }));
-    const replies: unknown[] = [];
-    const agent = await start(
-      asking(async (person) => void replies.push(await person.ask({ ...request, server: 'git' }))),
-      { approver },
-    );
-    await agent.say('go');
-    expect(replies).toEqual([{ outcome: 'answered', by: 'ann', via: 'chat', content }]);
+    expect(await ask({ ...request, server: 'git' }, approver)).toEqual([
+      { outcome: 'answered', by: 'ann', via: 'chat', content },
+    ]);
     expect(approver.questions).toEqual([
       {
-        ...{ key: '0/call/call_1/person/approval/0', turnId: 'turn-event-1', toolCallId: 'call_1' },
+        ...{ key: '0/call/call_1/person/approval/0', turnId: 'turn-same', toolCallId: 'call_1' },
         ...{ toolName: 'person__ask', kind: 'form', askedBy: { server: 'git' }, schema: form, args: {} },
         ...{ reason: 'Which branch?', expiresInMs: 86_400_000 },
       },
@@ -69,14 +81,8 @@ describe('a tool that asks a person', () => {
     ['expired', 'expired'],
   ] as const)('hears that a question was %s', async (decision, outcome) => {
     const approver = fakeApprover(() => ({ decision, by: 'ann', note: 'No.' }));
-    const replies: unknown[] = [];
     const page = { reason: 'Sign in.', url: 'https://example.com/in' };
-    const agent = await start(
-      asking(async (person) => void replies.push(await person.ask(page))),
-      { approver },
-    );
-    await agent.say('go');
-    expect(replies).toEqual([{ outcome, by: 'ann', note: 'No.' }]);
+    expect(await ask(page, approver)).toEqual([{ outcome, by: 'ann', note: 'No.' }]);
     expect(approver.questions).toMatchObject([{ kind: 'page', url: page.url }]);
   });
 
@@ -84,11 +90,7 @@ describe('a tool that asks a person', () => {
     const approver = fakeApprover(() => ({ decision: 'approved' }));
     // The first letter of the host is Cyrillic.
     const page = { reason: 'Sign in.', url: 'https://\u0430pple.example/\u202ein\n' };
-    const agent = await start(
-      asking(async (person) => void (await person.ask(page))),
-      { approver },
-    );
-    await agent.say('go');
+    await ask(page, approver);
     expect(approver.questions).toMatchObject([{ url: 'https://xn--pple-43d.example/%E2%80%AEin' }]);
   });
 
@@ -102,15 +104,9 @@ describe('a tool that asks a person', () => {
     [{ reason: 'x', form, server: 'x'.repeat(201) }, 'server is not a name'],
   ])('asks nobody with a wrong request: %j', async (wrong, problem) => {
     const approver = fakeApprover(() => ({ decision: 'approved' }));
-    const errors: unknown[] = [];
-    const agent = await start(
-      asking(
-        async (person) => void (await person.ask(wrong as PersonRequest).catch((error: unknown) => errors.push(error))),
-      ),
-      { approver },
-    );
-    await agent.say('go');
-    expect(errors).toMatchObject([{ code: 'E_APPROVAL_REQUEST', message: expect.stringContaining(problem) }]);
+    expect(await ask(wrong as PersonRequest, approver)).toMatchObject([
+      { code: 'E_APPROVAL_REQUEST', message: expect.stringContaining(problem) },
+    ]);
     expect(approver.questions).toEqual([]);
   });
 
@@ -166,7 +162,6 @@ describe('a tool that asks a person', () => {
   test('N-04 is asked once: a handler that runs again after a crash gets the recorded answer', async () => {
     const store = memoryStore();
     const approver = fakeApprover(() => ({ decision: 'approved', content: { branch: 'main' } }));
-    const runs: unknown[] = [];
     const asked = Promise.withResolvers<void>();
     const first = await start(
       asking(async (person) => {
@@ -182,12 +177,7 @@ describe('a tool that asks a person', () => {
     const again = fakeApprover(() => {
       throw new Error('asked again');
     });
-    const next = await start(
-      asking(async (person) => void runs.push(await person.ask(request))),
-      { approver: again, store },
-    );
-    await next.say('go', { event: { id: 'same' } });
-    expect(runs).toEqual([{ outcome: 'answered', content: { branch: 'main' } }]);
+    expect(await ask(request, again, { store })).toEqual([{ outcome: 'answered', content: { branch: 'main' } }]);
     expect(again.questions).toEqual([]);
   });
 });
