@@ -65,6 +65,12 @@ describe('the result of a step', () => {
     });
   });
 
+  test('has its results in the order the model asked', async () => {
+    const calls = ['Seoul', 'Busan'].map((city) => ({ tool: 'weather__get', args: { city } }));
+    const [first] = await resultsOf({ script: [{ when: 'go', calls }, { say: 'done' }] });
+    expect(first?.toolResults.map(({ output }) => output)).toEqual([{ city: 'Seoul' }, { city: 'Busan' }]);
+  });
+
   test('C-07 metadata that a layer adds reaches the outer layers', async () => {
     const [only] = await resultsOf({
       extensions: [layered('noter', 'step', async (ctx) => ({ ...(await ctx.next()), metadata: { noted: true } }))],

@@ -97,6 +97,17 @@ describe('answers', () => {
     expect(await answer([{ say: '{{result}}' }], user('x'))).toEqual(['']);
   });
 
+  test('ids continue from the newest call of the conversation', async () => {
+    const [part] = await answer([{ call: { tool: 'a__a' } }], call('call_4'), call('call_5', 'call_6'), user('x'));
+    expect(part).toMatchObject({ toolCallId: 'call_7' });
+  });
+
+  test('usage counts the request and the reply', async () => {
+    const model = openScriptedModel({ script: [{ say: '12345' }] }, manualClock());
+    const { usage } = await model.generate(request([{ role: 'system', content: '1234' }, user('12')]));
+    expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4 });
+  });
+
   test('ids of a turn are not reused when the conversation was truncated in between', async () => {
     const model = openScriptedModel({ script: [{ call: { tool: 'a__a' } }] }, manualClock());
     await model.generate(request([user('x')]));
