@@ -1,6 +1,5 @@
 /** Tests the limits of a model in one agent that runs alone. */
 import { expect, test } from 'bun:test';
-import type {} from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { layer } from '../../testing/layer.ts';
