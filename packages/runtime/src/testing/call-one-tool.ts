@@ -25,7 +25,9 @@ export async function callOneTool(toolName: string, input: JsonValue, options: S
   });
   const turn = await agent.say('go');
   const [result, ...others] = results;
-  if (turn.text !== 'done' || turn.result.finishReason !== 'text_response') throw new Error('The turn failed.');
+  if (turn.text !== 'done' || turn.result.finishReason !== 'text_response') {
+    throw new Error(`The turn failed: ${JSON.stringify(turn.result)}`);
+  }
   if (result === undefined || others.length > 0) throw new Error(`The tool has ${results.length} results.`);
   return { result, agent };
 }

@@ -58,10 +58,11 @@ export function launchSpare({ limits, clock = systemClock, wrap, encode, locks }
   const [parent, child] = connectInMemory(language, limits === undefined ? {} : { limits });
   const said: FromAgent[] = [];
   const exits: number[] = [];
-  const exited = Promise.withResolvers<number>();
   const journals: Journal[] = [];
-  /** The folders and the preparations that the process asked for. */
-  const [folders, readied, warmedUp]: [string[], string[], number[]] = [[], [], []];
+  const folders: string[] = [];
+  /** The preparations of the process for the code of a bundle. */
+  const readied: string[] = [];
+  const warmedUp: number[] = [];
   let terminate: () => void = () => undefined;
   let throwUncaught: (thrown: unknown) => void = () => undefined;
   const waiting = new Set<() => void>();
@@ -71,7 +72,7 @@ export function launchSpare({ limits, clock = systemClock, wrap, encode, locks }
   });
   const exit = async (code: number) => {
     exits.push(code);
-    exited.resolve(code);
+    for (const look of [...waiting]) look();
     // A process that has ended sends nothing more.
     child.close();
     const closed = Promise.all(journals.splice(0).map((journal) => journal.close()));
@@ -100,16 +101,24 @@ export function launchSpare({ limits, clock = systemClock, wrap, encode, locks }
     // The cast is safe: the messages were filtered by their type.
     return said.filter((message) => message.type === type) as FrameOf<Type>[];
   }
-  /** Waits for the first frame of this type, or the n-th one. */
-  async function first<Type extends FromAgent['type']>(type: Type, index = 0): Promise<FrameOf<Type>> {
-    const { promise, resolve } = Promise.withResolvers<FrameOf<Type>>();
+  /** Waits until there is a value. The limit is shorter than that of a test, so that the test fails with this error. */
+  function wait<Value>(find: () => Value | undefined, about: string): Promise<Value> {
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
     const look = () => {
-      const found = all(type)[index];
+      const found = find();
       if (found !== undefined) resolve(found);
     };
+    const callOff = systemClock.after(28_000, () => reject(new Error(`Not within 28 s: ${about}`)));
     waiting.add(look);
     look();
-    return promise.finally(() => waiting.delete(look));
+    return promise.finally(() => {
+      callOff();
+      waiting.delete(look);
+    });
+  }
+  /** Waits for the first frame of this type, or for the one with this index. */
+  function first<Type extends FromAgent['type']>(type: Type, index = 0): Promise<FrameOf<Type>> {
+    return wait(() => all(type)[index], `frame ${index} of the type ${type}`);
   }
   return {
     parent,
@@ -125,7 +134,8 @@ export function launchSpare({ limits, clock = systemClock, wrap, encode, locks }
     lines: () => all('log').map(({ line }) => line),
     /** The exit codes; -1 if the test ended the process. */
     exits,
-    exited: exited.promise,
+    /** Waits for the end of the process, and returns its exit code. */
+    exited: () => wait(() => exits[0], 'the process exits'),
     journals,
     terminate: () => terminate(),
     throwUncaught: (thrown: unknown) => throwUncaught(thrown),

@@ -147,7 +147,7 @@ describe('starting', () => {
     await agent.send({ type: 'start', plan: plan({ extensions: [broken], secrets: ['hunter2-hunter2'] }) });
     const { error } = await agent.first('start.failed');
     expect(error).toMatchObject({ code: 'E_EXT_INIT', message: expect.stringContaining('no *** here') });
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
     expect(JSON.stringify(agent.said)).not.toContain('hunter2-hunter2');
     expect(agent.all('ready')).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe('starting', () => {
     await until(() => agent.lines().some(({ message }) => message === 'begins'));
     agent.throwUncaught('just a text');
     expect((await agent.first('start.failed')).error).toEqual({ code: 'E_AGENT_START', message: 'just a text' });
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
   });
 
   test('a failed start holds no secret: not in its suggestion, and no header for the collector', async () => {
@@ -225,7 +225,7 @@ describe('starting', () => {
     agent.throwUncaught(new GoondanError('E_EXT_INIT', 'Refused: Bearer swordfish.', { suggestion }));
     const { error } = await agent.first('start.failed');
     expect(error).toMatchObject({ code: 'E_EXT_INIT', message: 'Refused: ***.', suggestion: 'Change ***.' });
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
     expect(JSON.stringify(agent.said)).not.toMatch(/hunter2|swordfish/);
   });
 
@@ -399,7 +399,7 @@ describe('a turn', () => {
     });
     const agent = await ready({ wrap });
     await agent.send(turn('one'));
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
     expect(agent.all('turn.done')).toEqual([]);
     expect(agent.lines()).toContainEqual(
       expect.objectContaining({
@@ -523,7 +523,7 @@ describe('replies in the outbox', () => {
     await askedFor();
     await runTurn(before, 'asked', { replyTo });
     before.parent.close();
-    await before.exited;
+    await before.exited();
     expect(await pendingKeys()).toEqual(['turn-asked']);
 
     const after = await ready({ stateRoot });
@@ -685,7 +685,7 @@ describe('an event that is handed ahead', () => {
     await agent.first('drained');
     expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one', 'two']);
     expect(ran).toEqual(['one', 'two']);
-    expect(await agent.exited).toBe(0);
+    expect(await agent.exited()).toBe(0);
   });
 
   test('R-07 does not begin after it was taken back, and the process says so; it begins when it is sent again', async () => {
@@ -925,7 +925,7 @@ describe('the end of a process', () => {
     expect(order).toEqual(['cleanup', 'beforeExit']);
     expect(agent.types().indexOf('turn.done')).toBeGreaterThan(0);
     expect(agent.types().at(-1)).toBe('drained');
-    expect(await agent.exited).toBe(0);
+    expect(await agent.exited()).toBe(0);
     expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one']);
   });
 
@@ -957,11 +957,11 @@ describe('the end of a process', () => {
     idle.terminate();
     idle.terminate();
     await idle.first('drained');
-    expect(await idle.exited).toBe(0);
+    expect(await idle.exited()).toBe(0);
     const spare = launch();
     await spare.send({ type: 'drain', graceMs: 100 });
     await spare.first('drained');
-    expect(await spare.exited).toBe(0);
+    expect(await spare.exited()).toBe(0);
   });
 
   test('a drain while it starts waits for the start', async () => {
@@ -982,7 +982,7 @@ describe('the end of a process', () => {
     const agent = await ready({}, { models: slow });
     await agent.send(turn('one'));
     agent.parent.close();
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
   });
 
   test.each([
@@ -1005,7 +1005,7 @@ describe('the end of a process', () => {
     const agent = await ready();
     agent.throwUncaught(thrown);
     agent.throwUncaught(new Error('a second one'));
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
     expect(agent.lines()).toEqual([
       expect.objectContaining({ level: 'error', event: 'process.uncaught', message: expect.stringContaining(message) }),
     ]);
@@ -1014,7 +1014,7 @@ describe('the end of a process', () => {
   test('a malformed frame is logged, and ends the process', async () => {
     const agent = await ready({ encode: (frame) => frame.replace('"n":1', '"n":"one"') });
     await agent.send({ type: 'ping', n: 1 });
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
     expect(agent.lines()).toMatchObject([{ level: 'error', event: 'frame.refused', data: { code: 'E_IPC_FRAME' } }]);
   });
 
@@ -1023,7 +1023,7 @@ describe('the end of a process', () => {
     void agent.send({ type: 'start', plan: plan() });
     void agent.send({ type: 'ping', n: 1 });
     expect(await agent.first('start.failed')).toMatchObject({ error: { code: 'E_IPC_FRAME' } });
-    expect(await agent.exited).toBe(1);
+    expect(await agent.exited()).toBe(1);
   });
 });
 
