@@ -24,6 +24,7 @@ import { AnthropicCache } from '../model/providers/wire/anthropic-cache.ts';
 import { anthropicCase, compatibleCase, googleCase, openaiCase } from '../model/providers/wire/provider-cases.ts';
 import type { WireReply } from '../model/providers/wire/wire-dialect.ts';
 import { startWireServer, type WireServer } from '../model/providers/wire/wire-server.ts';
+import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 
@@ -36,18 +37,6 @@ const weather = {
   name: 'weather',
   exports: [{ name: 'get', description: long('The weather of a city.') }],
   handlers: { get: () => ({ tempC: 21 }) },
-};
-
-/** The losses that the extensions of the tests below cause, by name. */
-const losses: Readonly<Record<string, string[]>> = {
-  compaction: ['cache lost at message 2: `compaction` replaced it'],
-  forgetful: ['cache lost at message 1: `forgetful` truncated the conversation'],
-  clock: ['cache lost at message 6: `clock` added it'],
-  redactor: ['cache lost at message 1: `redactor` replaced it'],
-  'tool-search': ['cache lost at the tools: `tool-search` removed `weather__get`'],
-  greeter: ['cache lost at the system prompt: `greeter` replaced it'],
-  chooser: ['cache lost at the model: `chooser` chose Model/other instead of Model/claude'],
-  thinker: ['cache lost at the params: `thinker` changed `providerOptions`'],
 };
 
 function startCached(): WireServer {
@@ -254,65 +243,100 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
   const isThird = (messages: readonly unknown[]) => messages.length >= 5;
   const isThirdOf = (ctx: TurnMiddlewareContext | StepMiddlewareContext) => isThird(ctx.conversationState.nextMessages);
 
-  test.each([
-    layered('compaction', 'turn', (ctx) => {
-      const [, second] = ctx.conversationState.nextMessages;
-      if (isThirdOf(ctx) && second !== undefined) {
-        const message = createUserMessage('A summary.');
-        ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
-      }
-      return ctx.next();
-    }),
-    layered('forgetful', 'turn', (ctx) => {
-      if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'truncate' });
-      return ctx.next();
-    }),
-    // The message of the second turn lost the messages. The third turn had nothing more to lose.
-    layered('early-clock', 'turn', (ctx) => {
-      const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
-      if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
-      return ctx.next();
-    }),
-    layered('clock', 'turn', (ctx) => {
-      const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
-      if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'append', message });
-      return ctx.next();
-    }),
-    layered('redactor', 'model', (ctx) => {
-      const [prompt, first, ...rest] = ctx.messages;
-      if (prompt !== undefined && first !== undefined && rest.length > 3) {
-        ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
-      }
-      return ctx.next();
-    }),
-    layered('tool-search', 'step', (ctx) => {
-      if (isThirdOf(ctx)) ctx.toolCatalog = [];
-      return ctx.next();
-    }),
-    layered('greeter', 'model', (ctx) => {
-      const [, ...rest] = ctx.messages;
-      if (isThird(rest)) ctx.messages = [{ role: 'system', content: 'Another prompt.' }, ...rest];
-      return ctx.next();
-    }),
-    layered('chooser', 'model', (ctx) => {
-      if (isThird(ctx.messages.slice(1))) ctx.modelRef = 'Model/other';
-      return ctx.next();
-    }),
-    layered('thinker', 'model', (ctx) => {
-      const thinking = { type: 'enabled', budgetTokens: 1_024 };
-      if (isThird(ctx.messages.slice(1))) ctx.params = { ...ctx.params, providerOptions: { anthropic: { thinking } } };
-      return ctx.next();
-    }),
-  ])('a layer of $resource.metadata.name', async (declared) => {
+  test.each<[did: string, declared: ExtensionDeclaration, lost: string[]]>([
+    [
+      'replaced a message',
+      layered('compaction', 'turn', (ctx) => {
+        const [, second] = ctx.conversationState.nextMessages;
+        if (isThirdOf(ctx) && second !== undefined) {
+          const message = createUserMessage('A summary.');
+          ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
+        }
+        return ctx.next();
+      }),
+      ['cache lost at message 2: `compaction` replaced it'],
+    ],
+    [
+      'truncated the conversation',
+      layered('forgetful', 'turn', (ctx) => {
+        if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'truncate' });
+        return ctx.next();
+      }),
+      ['cache lost at message 1: `forgetful` truncated the conversation'],
+    ],
+    [
+      'added a message for one turn',
+      layered('clock', 'turn', (ctx) => {
+        const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
+        if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'append', message });
+        return ctx.next();
+      }),
+      ['cache lost at message 6: `clock` added it'],
+    ],
+    [
+      'added a message for one turn in the turn before, too',
+      layered('clock', 'turn', (ctx) => {
+        const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
+        if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
+        return ctx.next();
+      }),
+      // The message of the second turn lost the messages. The third turn had nothing more to lose.
+      [],
+    ],
+    [
+      'changed a message of the request',
+      layered('redactor', 'model', (ctx) => {
+        const [prompt, first, ...rest] = ctx.messages;
+        if (prompt !== undefined && first !== undefined && rest.length > 3) {
+          ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
+        }
+        return ctx.next();
+      }),
+      ['cache lost at message 1: `redactor` replaced it'],
+    ],
+    [
+      'removed a tool',
+      layered('tool-search', 'step', (ctx) => {
+        if (isThirdOf(ctx)) ctx.toolCatalog = [];
+        return ctx.next();
+      }),
+      ['cache lost at the tools: `tool-search` removed `weather__get`'],
+    ],
+    [
+      'changed the system prompt',
+      layered('greeter', 'model', (ctx) => {
+        const [, ...rest] = ctx.messages;
+        if (isThird(rest)) ctx.messages = [{ role: 'system', content: 'Another prompt.' }, ...rest];
+        return ctx.next();
+      }),
+      ['cache lost at the system prompt: `greeter` replaced it'],
+    ],
+    [
+      'chose another model',
+      layered('chooser', 'model', (ctx) => {
+        if (isThird(ctx.messages.slice(1))) ctx.modelRef = 'Model/other';
+        return ctx.next();
+      }),
+      ['cache lost at the model: `chooser` chose Model/other instead of Model/claude'],
+    ],
+    [
+      'chose other options of the provider',
+      layered('thinker', 'model', (ctx) => {
+        const providerOptions = { anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } };
+        if (isThird(ctx.messages.slice(1))) ctx.params = { ...ctx.params, providerOptions };
+        return ctx.next();
+      }),
+      ['cache lost at the params: `thinker` changed `providerOptions`'],
+    ],
+  ])('a layer that %s', async (_did, declared, lost) => {
     await using server = startCached();
     server.answer({ reply: answer });
     const agent = await startAt(server, { extensions: [declared] });
     await say(agent, 'One');
     await say(agent, 'Two');
     const { turn } = await say(agent, 'Three');
-    const { name } = declared.resource.metadata;
-    const lost: string[] = renderTrace(turn).match(/cache lost.*/g) ?? [];
-    expect(lost).toEqual(losses[name] ?? []);
+    const notes: string[] = renderTrace(turn).match(/cache lost.*/g) ?? [];
+    expect(notes).toEqual(lost);
   });
 
   test('the bundle, when it was read again with another system prompt', async () => {
