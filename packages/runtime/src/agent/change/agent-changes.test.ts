@@ -542,6 +542,21 @@ describe('a held part', () => {
 const exclusive = { ...extension('one', () => undefined, { config: { port: 1 } }), exclusive: true } as const;
 
 describe('a change between turns', () => {
+  test('is in place at once', async () => {
+    const said: string[] = [];
+    const { agent, prepare } = await started({ extensions: [noted('a', 'old', said)], systemPrompt: 'Old.' });
+    await agent.say('one');
+    const change = await prepare({ extensions: [noted('a', 'new', said)], systemPrompt: 'New.' });
+    void change.swap();
+    expect(agent.agent.parts.plan.systemPrompt).toBe('New.');
+    await agent.say('two');
+    expect(said.filter((each) => each.includes('step'))).toEqual(['old step 0', 'new step 0']);
+    expect(agent.requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
+      ['Old.', 'one'],
+      ['New.', 'one', [{ type: 'text', text: 'You said: one' }], 'two'],
+    ]);
+  });
+
   test('waits for the end of a turn that has no further step', async () => {
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const gate = layered('gate', 'step', async (ctx) => {

@@ -83,6 +83,11 @@ describe('the example of the design', () => {
 });
 
 describe('answers', () => {
+  test('{{input}} is the newest user text after a tool result too', async () => {
+    const messages = [user('hi'), call('call_1'), result({ type: 'text', value: 'x' })];
+    expect(await answer([{ say: '{{input}}!' }], ...messages)).toEqual(['hi!']);
+  });
+
   test('text comes before its calls, and each call has its own id', async () => {
     const script = [{ say: 'Let me look.', calls: [{ tool: 'a__a' }, { tool: 'b__b', args: { n: 1 } }] }];
     expect(await answer(script, user('x'))).toEqual([
