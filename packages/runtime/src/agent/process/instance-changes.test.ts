@@ -29,3 +29,25 @@ test('a change that was dropped while it was prepared is dropped when it is read
   await idle();
   expect([drops, said]).toEqual([1, []]);
 });
+
+test('a change is reported as swapped when it is in place, not before', async () => {
+  const placed = Promise.withResolvers<void>();
+  const said: string[] = [];
+  const prepared = { plan: {}, swap: () => placed.promise };
+  const changes = new InstanceChanges({
+    agent: { prepare: async () => prepared, parts: { address: {} } } as unknown as InstanceChangesDeps['agent'],
+    log: {} as InstanceChangesDeps['log'],
+    send: ({ type }) => void said.push(type),
+    onWanted: () => undefined,
+    onReady: () => undefined,
+    onSwapped: () => void said.push('onSwapped'),
+  });
+  changes.hear({ type: 'change.prepare', change: 1, plan: {} });
+  await idle();
+  changes.hear({ type: 'change.swap', change: 1 });
+  await idle();
+  expect(said).toEqual(['change.ready']);
+  placed.resolve();
+  await idle();
+  expect(said).toEqual(['change.ready', 'change.swapped', 'onSwapped']);
+});
