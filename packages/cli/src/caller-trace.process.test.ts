@@ -1,13 +1,9 @@
 // Tests real processes: a caller of `gdn` with its own trace finds the turn in that trace.
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { GdnPlace } from './testing/gdn-place.ts';
+import { expect, test } from 'bun:test';
+import { openPlace } from './testing/open-place.ts';
 import { sampleBundle } from './testing/sample-bundle.ts';
 
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentSpanId = 'b7ad6b7169203331';

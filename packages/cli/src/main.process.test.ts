@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCatalogue } from '@goondan/types';
 import manifest from '../package.json' with { type: 'json' };
 
 const launcher = join(import.meta.dir, '..', 'bin', 'gdn.cjs');
@@ -15,40 +14,11 @@ describe('gdn', () => {
     expect(await gdn('--version')).toEqual({ stdout: `${manifest.version}\n`, stderr: '', exitCode: 0 });
   });
 
-  test('--help names the commands and the exit codes, and ends with an example', async () => {
-    const { stdout, stderr, exitCode } = await gdn('--help');
-    expect(stdout).toMatch(/^ {2}demo .+$/m);
-    expect(stdout).toMatch(/^ {2}130 .+$/m);
-    expect(stdout).toMatch(/\nExamples:\n {2}\$ gdn demo\n/);
-    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-  });
-
   test('without a command: the help, on standard error, and exit 2', async () => {
     const { stdout, stderr, exitCode } = await gdn();
     expect(stderr).toStartWith('Usage: gdn ');
     expect(stderr).toMatch(/\nExamples:\n {2}\$ gdn demo\n/);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-  });
-
-  test('a mistake in the command line: the problem and a suggestion on standard error, exit 2', async () => {
-    expect(await gdn('dmeo')).toEqual({
-      stdout: '',
-      stderr: "E_USAGE: unknown command 'dmeo' (Did you mean demo?)\n`gdn --help` lists the commands.\n",
-      exitCode: 2,
-    });
-  });
-
-  test('--json: the error is JSON too, one line on standard error', async () => {
-    const { stdout, stderr, exitCode } = await gdn('status', '--json', '--bundle', '/nowhere');
-    expect(JSON.parse(stderr)).toEqual({
-      error: {
-        code: 'E_BUNDLE_MISSING',
-        message: 'There is no folder "/nowhere".',
-        suggestion: errorCatalogue.E_BUNDLE_MISSING.suggestion,
-      },
-    });
-    expect(stderr.split('\n')).toHaveLength(2);
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
   test('colours errors on a terminal only', async () => {

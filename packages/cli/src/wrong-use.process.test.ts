@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from './testing/gdn-place.ts';
+import { refusal } from './testing/open-place.ts';
 import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
 import { sampleBundle } from './testing/sample-bundle.ts';
 import { sampledCases } from '../../../test/samples.ts';
@@ -217,6 +218,7 @@ describe('one command', () => {
     ['an option before it', ['--wait', 'send'], 2, "unknown option '--wait'", /^Options come after the command/],
     ['two that exclude each other', ['run', '--input', 'x', '--detach'], 2, /--detach.+--input/, /^`gdn run --help`/],
     ['trust for nothing', ['explain', '--trust'], 2, "option '--trust' needs option '--load'", /^`gdn explain --help`/],
+    ['a file for nothing', ['run', '--file', 'x'], 2, "option '--file' needs option '--input'", /^`gdn run --help`/],
     ['no browser for nothing', ['demo', '--no-open'], 2, "option '--no-open' needs option '--studio'", /^`gdn demo -/],
     ['an empty input', ['demo', '--input', ' '], 2, /'--input <text>' .+ It is empty\.$/, /^`gdn demo --help`/],
     [
@@ -277,16 +279,6 @@ describe('one command', () => {
       message: /^There is no agent "hots"\. Agents: /,
       suggestion: 'Did you mean `host`?',
     });
-  });
-
-  test('gdn init in a folder that is not empty', async () => {
-    await expectRefusal(['init', at('file')], 3, {
-      code: 'E_INIT_FOLDER',
-      message: `"${at('file')}" is a file, not a folder.`,
-      suggestion:
-        'Name a folder that is new or empty, as in `gdn init my-swarm`. Only files of npm, git and tsconfig.json may be in it.',
-    });
-    await expectRefusal(['init', at('good')], 3, { code: 'E_INIT_FOLDER', message: /is not empty/, suggestion: /new/ });
   });
 
   // This test is skipped for root, because root may read everything.

@@ -13,10 +13,8 @@ setDefaultTimeout(180_000);
 
 const script = `
 - { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
-- { when: '^order', call: { tool: desk__order } }
 - { when: '^sign in', call: { tool: desk__sign_in } }
 - { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }
-- { afterTool: desk__order, say: 'Order: {{result.said}}' }
 - { afterTool: desk__sign_in, say: 'Page: {{result.said}}' }`.trim();
 
 const tools = `kind: Tool
@@ -34,19 +32,7 @@ metadata: { name: desk }
 spec:
   entry: ./desk.ts
   exports:
-    - { name: order, description: Asks for an order., effects: none }
     - { name: sign_in, description: Asks to sign in., effects: none }`;
-
-const form = {
-  type: 'object',
-  properties: {
-    cake: { type: 'string', title: 'Cake', enum: ['lemon', 'chocolate'] },
-    eggs: { type: 'integer', minimum: 1, maximum: 9 },
-    gift: { type: 'boolean', default: false },
-    card: { type: 'string', description: 'The words on the card' },
-  },
-  required: ['cake', 'eggs'],
-};
 
 const bundle = {
   'goondan.yaml': sampleBundle({
@@ -63,11 +49,12 @@ export const handlers = {
   },
 };
 `,
-  'desk.ts': `const say = ({ outcome, content, note }) => ({ said: JSON.stringify({ outcome, content, note }).replaceAll('"', '') });
-export const handlers = {
-  order: async (ctx) => say(await ctx.person.ask({ reason: 'What do you want?', form: ${JSON.stringify(form)} })),
-  sign_in: async (ctx) =>
-    say(await ctx.person.ask({ reason: 'Sign in to the shop.', url: 'https://shop.example/login?id=1', server: 'shop' })),
+  'desk.ts': `export const handlers = {
+  async sign_in(ctx) {
+    const page = { reason: 'Sign in to the shop.', url: 'https://shop.example/login?id=1', server: 'shop' };
+    const { outcome, note } = await ctx.person.ask(page);
+    return { said: outcome + ': ' + note };
+  },
 };
 `,
 };
@@ -151,24 +138,6 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     expect(readFileSync(join(place.folder, 'shelf'), 'utf8').split('\n')).toEqual(['a book', 'a cat', 'a pencil', '']);
   });
 
-  test('N-04 a form is asked field by field, with choices, numbers, yes and no, and text', async () => {
-    await terminal.see(/\n>$/);
-    await terminal.enter('order');
-    await terminal.see(/host \(default\) asks you[^]*What do you want\?[^]*1 {2}lemon\s+2 {2}chocolate[^]*\nCake:$/);
-    await terminal.enter('2');
-    await terminal.see(/a whole number from 1 to 9[^]*\neggs:$/);
-    await terminal.enter('12');
-    await terminal.see(/eggs must be 9 or less\.[^]*eggs:$/);
-    await terminal.enter('3');
-    await terminal.see(/gift \[Enter: no\]:$/);
-    await terminal.enter('y');
-    await terminal.see(/The words on the card[^]*\ncard \[Enter skips\]:$/);
-    await terminal.enter('For you');
-    await terminal.see(/Cake: chocolate\s+eggs: 3\s+gift: yes\s+card: For you[^]*\nSend this answer\? \[y\/n\/e\]$/);
-    await terminal.enter('y');
-    await terminal.see('Order: {outcome:answered,content:{cake:chocolate,eggs:3,gift:true,card:For you}}');
-  });
-
   test('N-04 a page is shown with its server, its host and its whole address, and is only opened by the person', async () => {
     await terminal.see(/\n>$/);
     await terminal.enter('sign in');
@@ -176,31 +145,8 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
       /asks you to open a page[^]*A page of shop\.example, [^]*https:\/\/shop\.example\/login\?id=1\s+server shop, [^]*\nDid you open the page\? \[y\/n\]$/,
     );
     await terminal.enter('n not my shop');
-    await terminal.see('Page: {outcome:declined,note:not my shop}');
+    await terminal.see('Page: declined: not my shop');
     expect(readdirSync(join(place.folder, 'bin'))).toEqual(['xdg-open']);
-  });
-
-  test('a allows calls with these arguments, or all calls of the tool, in this conversation only', async () => {
-    await ask('a dog');
-    await terminal.enter('a');
-    await terminal.see(/Always what\? \[t\/a, Enter goes back\]$/);
-    await terminal.enter('a');
-    await terminal.see(/with exactly these arguments runs without a question from now on[^]*Put: a dog/);
-    await terminal.see(/\n>$/);
-    await terminal.enter('put a dog');
-    // The next call is asked about, so the one before it was not.
-    await terminal.see(/> put a dog\n[^\n]*ok, [^\n]*\nPut: a dog\n[^]*\n>$/);
-    await ask('a cow');
-    await terminal.enter('a');
-    await terminal.see(/Always what\?[^]*\]$/);
-    await terminal.enter('t');
-    await terminal.see(/with any arguments, runs without a question from now on[^]*Put: a cow[^]*\n>$/);
-    await terminal.enter('put a hen');
-    await terminal.see(/> put a hen\n[^\n]*ok, [^\n]*\nPut: a hen\n[^]*\n>$/);
-    await terminal.enter('/new other');
-    await ask('a hen');
-    await terminal.enter('n');
-    await terminal.see(/A person denied this call[^]*\n>$/);
   });
 
   test('N-04 Ctrl-C leaves the question open, /questions asks again, and a second Ctrl-C cancels the turn', async () => {

@@ -1,9 +1,8 @@
 // Tests with real agents: a person answers tool calls that wait for approval, with `gdn approve`, with `gdn deny`, and
 // in `gdn run`.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type QuestionSummary, connectSwarm } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { systemClock } from '../../../runtime/src/ports/clock.ts';
 import { systemFs } from '../../../runtime/src/ports/fs.ts';
@@ -11,6 +10,7 @@ import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { DurableQueue } from '../../../runtime/src/workspace/lines/durable-queue.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { waitingQuestion } from '../testing/waiting-question.ts';
 import { personName } from '../question/person-name.ts';
 import { promptOf } from '../question/wording.ts';
 import { sampledCases, testInProof } from '../../../../test/samples.ts';
@@ -18,11 +18,8 @@ import { sampledCases, testInProof } from '../../../../test/samples.ts';
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
-let place: GdnPlace;
-async function enter(): Promise<void> {
-  place = new GdnPlace();
-  await place.write('bundle', bundle);
-}
+const place = new GdnPlace();
+const enter = () => place.write('bundle', bundle);
 const leave = async () => expect(await place.remove()).toEqual([]);
 
 const script = `
@@ -99,33 +96,17 @@ export const handlers = {
 const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle');
 const question = promptOf({ kind: 'call' });
 const quiet = { stderr: '', exitCode: 0 };
+const waiting = (key?: string) => waitingQuestion(place, key);
 
 function shelf(): string[] {
   const path = join(place.folder, 'shelf');
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
 }
 
-async function start(): Promise<void> {
-  await place.serve('bundle');
-}
+const start = () => place.serve('bundle');
 
 async function stop(): Promise<void> {
   expect((await gdn('stop')).exitCode).toBe(0);
-}
-
-/**
- * Finds the call of a conversation that waits for approval. Reads the files directly, because a process for every check
- * would be slow.
- */
-async function waiting(key = 'default'): Promise<QuestionSummary> {
-  const workspaces = join(place.stateRoot, 'workspaces');
-  for (;;) {
-    const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
-    const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
-    const first = (await swarm?.questions())?.find(({ instanceKey }) => instanceKey === key);
-    if (first !== undefined) return first;
-    await Bun.sleep(20);
-  }
 }
 
 /** Writes a record among the questions of the stopped swarm that is not a question. */

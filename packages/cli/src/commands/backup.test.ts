@@ -1,31 +1,24 @@
 // Tests with a real swarm: backups while it works, and restores elsewhere.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { backUpSwarm } from '../instance/back-up-swarm.ts';
-import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
+import type { Ended } from '../testing/gdn-place.ts';
+import { commandsAbout, openPlace, outputOf, refusal } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { sampledCases, samples, testInProof } from '../../../../test/samples.ts';
 import { until } from '../../../../test/until.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(120_000);
-
-let place: GdnPlace;
+const place = openPlace();
 beforeEach(async () => {
-  place = new GdnPlace();
   await place.write('bundle', { 'goondan.yaml': sampleBundle() });
 });
-afterEach(async () => expect(await place.remove()).toEqual([]));
 
-const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
+const { gdn } = commandsAbout(place);
 const ask = (input: string) => gdn(`run bundle --trust --input ${input}`);
 const path = (...names: string[]) => join(place.folder, ...names);
-const json = ({ stdout, stderr, exitCode }: Ended) => {
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-  return JSON.parse(stdout);
-};
+const json = (ended: Ended) => JSON.parse(outputOf(ended));
 
 const keys = sampledCases(['b', 'a', 'c', 'd'], 2);
 
@@ -42,10 +35,7 @@ async function load(swarm: Swarm, acknowledged: string[], isOver: () => boolean)
   );
 }
 
-async function workspaceOf(stateRoot: string): Promise<string> {
-  const [name] = readdirSync(join(stateRoot, 'workspaces'));
-  return name ?? '';
-}
+const workspaceOf = (stateRoot: string) => readdirSync(join(stateRoot, 'workspaces'))[0] ?? '';
 
 /** Kills the process of a conversation, which is then started again. */
 async function killAgent(instanceKey: string): Promise<void> {
@@ -73,7 +63,7 @@ function textOf(content: unknown): string {
 describe('gdn backup of a running swarm, gdn restore elsewhere', () => {
   test('every input acknowledged before the backup began is answered once, and the swarm goes on', async () => {
     await place.serve('bundle');
-    const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId: await workspaceOf(place.stateRoot) });
+    const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId: workspaceOf(place.stateRoot) });
     const acknowledged: string[] = [];
     let isOver = false;
     const loading = load(swarm, acknowledged, () => isOver);
@@ -94,10 +84,10 @@ describe('gdn backup of a running swarm, gdn restore elsewhere', () => {
     const options = '--bundle moved/bundle --state-root elsewhere';
     const restored = json(await place.runProcess(...`restore copies/one ${options} --json`.split(' ')));
     expect(restored).toMatchObject({ conversations: keys.length, startedAt: backup.startedAt, files: backup.files });
-    expect(await workspaceOf(path('elsewhere'))).not.toBe(await workspaceOf(place.stateRoot));
+    expect(workspaceOf(path('elsewhere'))).not.toBe(workspaceOf(place.stateRoot));
 
     await place.serveWith({ env: { GOONDAN_STATE_ROOT: path('elsewhere') } }, 'moved/bundle');
-    const elsewhere = { stateRoot: path('elsewhere'), workspaceId: await workspaceOf(path('elsewhere')) };
+    const elsewhere = { stateRoot: path('elsewhere'), workspaceId: workspaceOf(path('elsewhere')) };
     const again = await connectSwarm(elsewhere);
     for (const instanceKey of keys) {
       const { result } = await again.ask({ agent: 'host', instanceKey, input: `${instanceKey}-next` });
@@ -134,30 +124,24 @@ describe('gdn backup and gdn restore', () => {
   });
 
   test('refuses a swarm that never ran, a folder in use, and a target that runs or has conversations', async () => {
-    const never = await gdn('backup copies/one');
-    expect(never).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(never.stderr).toStartWith('E_SWARM_UNKNOWN: Swarm "default" has never run with the state root ');
+    const unknown = 'E_SWARM_UNKNOWN: Swarm "default" has never run with the state root ';
+    expect(await gdn('backup copies/one')).toEqual(refusal(3, unknown));
     await ask('Hi');
     mkdirSync(path('copies/full/inside'), { recursive: true });
-    const full = await gdn('backup copies/full');
-    expect(full).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(full.stderr).toStartWith(`E_BACKUP_FOLDER: ${path('copies/full')} is not empty.`);
+    const full = `E_BACKUP_FOLDER: ${path('copies/full')} is not empty.`;
+    expect(await gdn('backup copies/full')).toEqual(refusal(3, full));
     expect((await gdn('backup copies/one')).exitCode).toBe(0);
 
-    const taken = await gdn('restore copies/one');
-    expect(taken).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(taken.stderr).toMatch(/^E_RESTORE_TARGET: .* has 1 conversation\.\n/);
+    expect(await gdn('restore copies/one')).toEqual(refusal(3, /^E_RESTORE_TARGET: .* has 1 conversation\.\n/));
     await place.serve('bundle');
     const running = await gdn('restore copies/one');
-    expect(running).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(running.stderr).toStartWith('E_SWARM_RUNNING: ');
+    expect(running).toEqual(refusal(3, 'E_SWARM_RUNNING: '));
     expect(running.stderr).toEndWith(
       'Nothing was restored. Stop it with `gdn stop --bundle bundle`, then type the command again.\n',
     );
     json(await gdn('stop --json'));
-    const nothing = await gdn('restore copies/full --state-root elsewhere');
-    expect(nothing).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(nothing.stderr).toStartWith(`E_BACKUP_FOLDER: ${path('copies/full')} is not a complete backup`);
+    const incomplete = `E_BACKUP_FOLDER: ${path('copies/full')} is not a complete backup`;
+    expect(await gdn('restore copies/full --state-root elsewhere')).toEqual(refusal(3, incomplete));
     expect(existsSync(path('elsewhere'))).toBe(false);
   });
 
@@ -201,11 +185,7 @@ describe('gdn backup and gdn restore', () => {
 
   test('a damaged backup is refused with the name of the file; a damaged conversation gives a warning and exit code 1', async () => {
     await ask('Hi');
-    const log = path(
-      'state/workspaces',
-      await workspaceOf(place.stateRoot),
-      'instances/host~default/messages/events.jsonl',
-    );
+    const log = join(place.workspace, 'instances/host~default/messages/events.jsonl');
     writeFileSync(log, readFileSync(log).subarray(0, 100));
     const backed = await gdn('backup copies/one --json');
     expect(backed.exitCode).toBe(1);
@@ -220,9 +200,9 @@ describe('gdn backup and gdn restore', () => {
       stderr: expect.stringContaining(`warn: The backup was made with this problem: ${log} is damaged: `),
     });
     writeFileSync(copy, 'x', { flag: 'a' });
-    const refused = await gdn('restore copies/one --state-root third');
-    expect(refused).toMatchObject({ stdout: '', exitCode: 1 });
-    expect(refused.stderr).toStartWith(`E_BACKUP_DAMAGED: ${copy} has 101 bytes instead of 100.`);
+    expect(await gdn('restore copies/one --state-root third')).toEqual(
+      refusal(1, `E_BACKUP_DAMAGED: ${copy} has 101 bytes instead of 100.`),
+    );
     expect(JSON.parse((await gdn('instance list --json --state-root third')).stdout)).toEqual([]);
   });
 });
@@ -251,8 +231,8 @@ describe('Y-02 images and files of conversations', () => {
       expect((await gdn('run bundle --trust --input look --file cat.png')).exitCode).toBe(0);
       expect(await gdn('backup copies/whole')).toMatchObject({ stderr: '', exitCode: 0 });
       expect(await gdn('restore copies/whole --state-root whole')).toMatchObject({ stderr: '', exitCode: 0 });
-      expect(readFileSync(bytesIn('whole', await workspaceOf(path('whole'))))).toEqual(picture);
-      const data = bytesIn('state', await workspaceOf(place.stateRoot));
+      expect(readFileSync(bytesIn('whole', workspaceOf(path('whole'))))).toEqual(picture);
+      const data = bytesIn('state', workspaceOf(place.stateRoot));
       damage(data);
       const problem = `${data} ${wrong}; the conversation host~default names it`;
       expect(await problemOf(place.stateRoot)).toEqual(['warning', problem]);
@@ -278,7 +258,7 @@ describe('an interrupted command', () => {
   /** Makes a conversation with many files, so that copying takes a while. */
   async function makeMuch(folders = FOLDERS, text = TEXT): Promise<void> {
     await ask('Hi');
-    const scratch = path('state/workspaces', await workspaceOf(place.stateRoot), 'instances/host~default/scratch');
+    const scratch = join(place.workspace, 'instances/host~default/scratch');
     for (let number = 1; number <= folders; number += 1) {
       mkdirSync(join(scratch, `folder-${number}`), { recursive: true });
       writeFileSync(join(scratch, `folder-${number}`, 'file'), text);
@@ -344,7 +324,7 @@ describe('an interrupted command', () => {
     await ask('Hi');
     mkdirSync(path('copies'));
     writeFileSync(path('copies/mine'), '');
-    const swarm = { swarm: 'default', stateRoot: place.stateRoot, workspaceId: await workspaceOf(place.stateRoot) };
+    const swarm = { swarm: 'default', stateRoot: place.stateRoot, workspaceId: workspaceOf(place.stateRoot) };
     const done = backUpSwarm(swarm, path('copies'), AbortSignal.abort(), () => undefined);
     expect(await done.catch((error: unknown) => error)).toMatchObject({ code: 'E_BACKUP_FOLDER' });
     expect(readdirSync(path('copies'))).toEqual(['mine']);

@@ -1,23 +1,23 @@
 // Tests with real agents: conversations, logs and dead letters as `gdn` shows them.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { commandsAbout, refusal } from '../testing/open-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
-let place: GdnPlace;
-const enter = () => void (place = new GdnPlace());
+const place = new GdnPlace();
+const { gdn, json } = commandsAbout(place);
 const leave = async () => expect(await place.remove()).toEqual([]);
 
 describe('gdn instance', () => {
   // One swarm had three turns. What it showed while it ran is compared with what is shown after its end.
   let awake: { list: object[]; shown: object; exported: { exportedAt: string } };
   beforeAll(async () => {
-    enter();
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper', 'idle'] }) });
     expect(await gdn('instance list --json')).toEqual({ stdout: '[]\n', stderr: '', exitCode: 0 });
     const early = await gdn('instance show host default');
@@ -104,11 +104,11 @@ describe('gdn instance', () => {
     expect({ ...(await Bun.file(file).json()), exportedAt: asleep.exportedAt }).toEqual(asleep);
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
-    const again = await gdn(`instance export host default --output ${file}`);
-    expect(again.stderr).toBe(
-      `E_OUTPUT_FILE: "${file}" is there already, and was left alone.\nChoose another name, or add \`--force\` to replace it.\n`,
-    );
-    expect(again.exitCode).toBe(3);
+    expect(await gdn(`instance export host default --output ${file}`)).toEqual({
+      stdout: '',
+      stderr: `E_OUTPUT_FILE: "${file}" is there already, and was left alone.\nChoose another name, or add \`--force\` to replace it.\n`,
+      exitCode: 3,
+    });
     expect(await json(`instance export host default --output ${file} --force --json`)).toEqual({
       file,
       messages: 4,
@@ -120,18 +120,18 @@ describe('gdn instance', () => {
 });
 
 describe('gdn instance delete', () => {
-  beforeEach(enter);
   afterEach(leave);
 
   test('without a running swarm: asks at a terminal, otherwise needs --yes; the next input starts a new conversation', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
-    const silent = await gdn('instance delete host default');
-    expect(silent.stderr).toBe(
-      'E_USAGE: To delete conversation "default" of host (2 messages) for good, confirm it.\n' +
+    expect(await gdn('instance delete host default')).toEqual({
+      stdout: '',
+      stderr:
+        'E_USAGE: To delete conversation "default" of host (2 messages) for good, confirm it.\n' +
         'Type `gdn instance delete host default --yes --bundle bundle`.\n',
-    );
-    expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });
+      exitCode: 2,
+    });
     const asked = ['instance', 'delete', 'host', 'default', '--bundle', 'bundle'];
     const whenSeen = '[y/N] ';
     // `hostile-folder.test.ts` gives all four answers to the question for trust, which is asked in the same way.
@@ -186,9 +186,7 @@ describe('gdn instance delete', () => {
     for (const id of ['one', 'two']) expect((await gdn(`send --input Hi --id ${id}`)).exitCode).toBe(0);
     const pending =
       'E_INSTANCE_PENDING: Conversation "default" of host has 2 accepted inputs that are not handled yet.\n';
-    const refused = await gdn('instance delete host default --yes');
-    expect(refused.stderr).toStartWith(pending);
-    expect(refused.exitCode).toBe(1);
+    expect(await gdn('instance delete host default --yes')).toEqual(refusal(1, pending));
     expect((await gdn('stop')).exitCode).toBe(0);
     expect((await gdn('instance delete host default --yes')).stderr).toStartWith(pending);
     expect((await gdn('instance delete host default --force')).stderr).toContain(
@@ -218,7 +216,6 @@ describe('gdn instance delete', () => {
 });
 
 describe('gdn logs', () => {
-  beforeEach(enter);
   afterEach(leave);
 
   test('logs shows the log of a swarm, also after it stopped: info and above, with pids; options filter it', async () => {
@@ -238,9 +235,11 @@ describe('gdn logs', () => {
     expect((await gdn('logs --level warn --since 1h --json')).stdout).toMatch(/^\{"time":"20[^"]+Z".*\}\n$/);
     const atTerminal = await place.runOnTerminal(['logs', '--bundle', 'bundle', '--last', '1']);
     expect(atTerminal.screen).toMatch(/^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} info /);
-    const unknown = await gdn('logs --agent hots');
-    expect(unknown.stderr).toBe('E_AGENT_UNKNOWN: There is no agent "hots". Agents: host.\nDid you mean `host`?\n');
-    expect(unknown.exitCode).toBe(3);
+    expect(await gdn('logs --agent hots')).toEqual({
+      stdout: '',
+      stderr: 'E_AGENT_UNKNOWN: There is no agent "hots". Agents: host.\nDid you mean `host`?\n',
+      exitCode: 3,
+    });
     const none = await gdn('logs --grep nonsense');
     expect(none).toEqual({
       exitCode: 0,
@@ -270,13 +269,6 @@ describe('gdn logs', () => {
     expect(seen.match(/runs with the agents/g)).toHaveLength(1);
     expect(await child.exited).toBe(0);
   });
-
-  test('-f without a running swarm: exit 3', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const { stderr, exitCode } = await gdn('logs -f');
-    expect(stderr).toStartWith('E_CONTROL_CLOSED: ');
-    expect(exitCode).toBe(3);
-  });
 });
 
 describe('gdn deadletter', () => {
@@ -294,7 +286,6 @@ describe('gdn deadletter', () => {
   ] as const;
 
   beforeAll(async () => {
-    enter();
     const module = `import { existsSync } from 'node:fs';
       export const register = (api) => api.pipeline.register('turn', (ctx) => {
         if (existsSync(${JSON.stringify(join(place.folder, 'crash'))})) process.kill(process.pid, 'SIGKILL');
@@ -387,19 +378,9 @@ describe('gdn deadletter', () => {
       ['host default bad-2', '"bad-2" of host (default)'],
       ['host other bad-1', '"bad-1" of host (other)'],
     ]) {
-      const { stdout, stderr, exitCode } = await gdn(`deadletter ${order} ${line}`);
-      expect(stderr).toStartWith(`E_DEAD_LETTER_UNKNOWN: There is no dead letter ${said}.\n`);
-      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+      expect(await gdn(`deadletter ${order} ${line}`)).toEqual(
+        refusal(3, `E_DEAD_LETTER_UNKNOWN: There is no dead letter ${said}.\n`),
+      );
     }
   }
 });
-
-function gdn(line: string) {
-  return place.run(...line.split(' '), '--bundle', 'bundle');
-}
-
-async function json(line: string) {
-  const { stdout, stderr, exitCode } = await gdn(line);
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-  return JSON.parse(stdout);
-}

@@ -43,15 +43,6 @@ function gdnOnTerminal(args: string[], typing: { whenSeen: string; keys: string 
 }
 
 describe('gdn demo', () => {
-  test('--help ends with examples', async () => {
-    const { stdout, exitCode } = await gdn('demo', '--help');
-    expect(stdout).toContain('--json');
-    expect(stdout).toEndWith(
-      'Examples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio --no-open\n',
-    );
-    expect(exitCode).toBe(0);
-  });
-
   test('--json prints one object and nothing else, with the turn of the called agent inside its call', async () => {
     const { stdout, stderr, exitCode } = await gdn('demo', '--json');
     const { trace, ...report } = JSON.parse(stdout) as DemoRun;
@@ -95,38 +86,6 @@ describe('gdn demo', () => {
     });
     const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     expect(stdout).not.toContain(escape);
-    const [you, agent, blank, legend, ...trace] = stdout.trimEnd().split('\n');
-    expect(you).toBe('You    What is the weather in Seoul for the next 30 days?');
-    expect(agent).toBe(`Agent  ${answer}`);
-    expect(blank).toBe('');
-    for (const sign of ['own', '~', '←', '+']) expect(legend).toContain(sign);
-    expect(trace.map(withoutTimes)).toEqual([
-      'turn concierge N ms',
-      '│ … 342 → 54 tokens: own 224 → 31, called agents 118 → 23',
-      '│ memory own N ms',
-      "│ │ + append system: This is the user's visit number 1.",
-      '│ │ step 0 N ms',
-      '│ │ │ model Model/main N ms, 89 → 20 tokens',
-      '│ │ │ toolCall agents__request N ms {"target":"forecaster","input":"Forecast for Seoul, days: 30"}',
-      '│ │ │ │ approval · approval own N ms',
-      '│ │ │ │ │ turn forecaster N ms',
-      '│ │ │ │ │ │ … 118 → 23 tokens',
-      '│ │ │ │ │ │ step 0 N ms',
-      '│ │ │ │ │ │ │ read-only own N ms',
-      '│ │ │ │ │ │ │ │ ~ toolCatalog.weather__save removed',
-      '│ │ │ │ │ │ │ │ model Model/main N ms, 39 → 12 tokens',
-      '│ │ │ │ │ │ │ │ toolCall weather__forecast N ms {"city":"Seoul","days":"30"}',
-      '│ │ │ │ │ │ │ │ │ tool-guard · limit numbers own N ms',
-      '│ │ │ │ │ │ │ │ │ │ ~ args.days: 30 → 3',
-      '│ │ │ │ │ │ │ │ │ │ tool-guard · hide fields own N ms',
-      '│ │ │ │ │ │ │ │ │ │ │ ← output.station removed',
-      '│ │ │ │ │ │ step 1 N ms',
-      '│ │ │ │ │ │ │ read-only own N ms',
-      '│ │ │ │ │ │ │ │ ~ toolCatalog.weather__save removed',
-      '│ │ │ │ │ │ │ │ model Model/main N ms, 79 → 11 tokens',
-      '│ │ step 1 N ms',
-      '│ │ │ model Model/main N ms, 135 → 11 tokens',
-    ]);
     expect({ stderr, exitCode }).toEqual({ stderr: hint, exitCode: 0 });
     const [shown = ''] = readCodeBlocks(readFileSync(join(repository, 'docs/demo.md'), 'utf8'), 'text gdn demo');
     expect(shown.split('\n').map(withoutTimes)).toEqual(stdout.trimEnd().split('\n').map(withoutTimes));

@@ -1,14 +1,12 @@
 // Tests with real processes: `gdn doctor` as npm installs it, on fake systems that have only a few programs.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Check } from '../doctor/check.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
@@ -152,12 +150,5 @@ describe('gdn doctor', () => {
     expect(stdout).toMatch(/\nwarning +git +not found\n +Install git/);
     expect(stdout).toMatch(/\n\nReady, with \d warnings\.\n$/);
     expect(exitCode).toBe(0);
-  });
-
-  test('a named bundle that does not exist: exit 3; --help ends with an example', async () => {
-    const { stderr, exitCode } = await place.run('doctor', '--bundle', 'nowhere');
-    expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
-    expect(exitCode).toBe(3);
-    expect((await place.run('doctor', '--help')).stdout).toEndWith('Example:\n  $ gdn doctor\n');
   });
 });

@@ -1,20 +1,15 @@
 // Tests every command once, with its exit code and the output on each stream. In `npm test`, a quarter of the commands has
 // a process of its own; most other tests run commands in their own process.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openPlace } from '../testing/open-place.ts';
 import { allCommands } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { sampledCases } from '../../../../test/samples.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(120_000);
-
-let place: GdnPlace;
+const place = openPlace(afterAll);
 beforeAll(async () => {
-  place = new GdnPlace();
   await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { say: 'You said: {{input}}' }` }) });
 });
-afterAll(async () => expect(await place.remove()).toEqual([]));
 
 /**
  * The command, its arguments, its exit code, and a part of the output on each stream; an empty text means no output.
@@ -27,7 +22,7 @@ const bundle = '--bundle bundle';
 const rows: readonly Row[] = [
   ['init', 'new --no-git', 0, 'A new bundle is in ', ''],
   ['validate', 'bundle', 0, 'bundle: ', ''],
-  ['status', bundle, 0, 'Swarm "default" is not running.', ''],
+  ['status', bundle, 0, 'Swarm "default" is not running. Start it with `gdn run bundle --detach`.\n', ''],
   ['send', `${bundle} --input Hi`, 3, '', 'E_CONTROL_CLOSED: '],
   ['run', 'bundle --trust --input Hi', 0, 'You said: Hi\n', ''],
   ['explain', 'bundle', 0, 'host', ''],
@@ -81,6 +76,7 @@ const rows: readonly Row[] = [
   ['mcp remove', `files ${bundle}`, 0, 'files', ''],
   ['studio', `nowhere`, 3, '', 'E_BUNDLE_MISSING: '],
   ['doctor', '', 0, 'Bun', ''],
+  ['doctor', '--bundle nowhere', 3, '', 'E_BUNDLE_MISSING: '],
   ['demo', '', 0, 'Seoul', 'Make it yours: '],
 ];
 

@@ -1,17 +1,12 @@
 // Tests with real agents: every example in `--help` is run, in a swarm from `gdn init` that already has conversations.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openPlace } from '../testing/open-place.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(120_000);
-
-let place: GdnPlace;
+const place = openPlace(afterAll);
 beforeAll(async () => {
-  place = new GdnPlace();
   await place.run('init', 'my-swarm');
   expect((await place.run('run', 'my-swarm', '--trust', '--input', 'hello')).exitCode).toBe(0);
 });
-afterAll(async () => expect(await place.remove()).toEqual([]));
 
 /** Matches an id that the examples invent. People type their own ids. */
 const madeUp = / 1f3a9c2b /;

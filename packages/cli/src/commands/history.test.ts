@@ -1,16 +1,12 @@
 // Tests with real agents: how `gdn` shows the past of a conversation, and continues from a moment of the past.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { commandsAbout, openPlace, outputOf } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(120_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
+const { gdn, json } = commandsAbout(place);
 
 /** `host` answers with all user texts so far, and with the number of turns that its extension counted. */
 const remembering = {
@@ -104,11 +100,12 @@ describe('gdn history', () => {
   test('rejects unknown moments and wrong use', async () => {
     await place.write('bundle', remembering);
     await ask('one');
-    const beyond = await gdn('history host default --at 99');
-    expect(beyond.stderr).toBe(
-      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history host default --bundle bundle`.\n',
-    );
-    expect(beyond.exitCode).toBe(3);
+    expect(await gdn('history host default --at 99')).toEqual({
+      stdout: '',
+      stderr:
+        'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history host default --bundle bundle`.\n',
+      exitCode: 3,
+    });
     expect((await gdn('blame host default --at turn-x')).stderr).toContain('No turn "turn-x" is in the history');
     expect((await gdn('history host defualt')).stderr).toContain('Did you mean `default`?');
     expect((await gdn('history host default --at 1 --limit 3')).exitCode).toBe(2);
@@ -239,21 +236,21 @@ describe('gdn fork', () => {
     ]);
     expect((await gdn('history host second')).stdout).toContain('forked from "default" at 4\n');
 
-    const taken = await gdn('fork host default --as second');
-    expect(taken.stderr).toBe(
-      'E_INSTANCE_EXISTS: host has a conversation "second" already.\n' +
+    expect(await gdn('fork host default --as second')).toEqual({
+      stdout: '',
+      stderr:
+        'E_INSTANCE_EXISTS: host has a conversation "second" already.\n' +
         'Choose another key, or delete that conversation with `gdn instance delete`.\n',
-    );
-    expect(taken.exitCode).toBe(3);
+      exitCode: 3,
+    });
     expect((await gdn('fork host nobody --as x')).exitCode).toBe(3);
     const late = await gdn('fork host default --at 99 --as x');
     expect(late.stderr).toStartWith('E_HISTORY_RANGE');
     expect(late.stderr).toContain('`gdn history host default --bundle bundle`');
     expect((await gdn('fork host default')).exitCode).toBe(2);
-    const folder = join(place.stateRoot, 'workspaces');
-    const [workspace = ''] = readdirSync(folder);
-    expect(readdirSync(join(folder, workspace, 'instances')).toSorted()).toEqual(['host~default', 'host~second']);
-    expect(existsSync(join(folder, workspace, 'instances', 'host~second', 'metadata.json'))).toBe(true);
+    const instances = join(place.workspace, 'instances');
+    expect(readdirSync(instances).toSorted()).toEqual(['host~default', 'host~second']);
+    expect(existsSync(join(instances, 'host~second', 'metadata.json'))).toBe(true);
   });
 
   test('in a running swarm: the fork answers, while the old conversation continues', async () => {
@@ -291,17 +288,5 @@ async function askInTurn(...inputs: string[]): Promise<void> {
 }
 
 async function ask(input: string, instance = 'default'): Promise<string> {
-  const { stdout, stderr, exitCode } = await gdn(`run --trust --input`, input, '--instance', instance);
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-  return stdout;
-}
-
-function gdn(line: string, ...more: string[]) {
-  return place.run(...line.split(' '), ...more, '--bundle', 'bundle');
-}
-
-async function json(line: string) {
-  const { stdout, stderr, exitCode } = await gdn(line);
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-  return JSON.parse(stdout);
+  return outputOf(await gdn('run --trust --input', input, '--instance', instance));
 }

@@ -1,18 +1,14 @@
 // Tests with real processes: `gdn` runs in a folder that was made to do harm, or gets such a folder as an argument.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sampledCases, sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { type HostileFolder, plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// This timeout ends a process that hangs, but leaves enough time on a busy machine.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 describe('the folder itself', () => {
   test('every part leaves a mark when it runs', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { outputOf, refusal } from '../testing/open-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { until } from '../../../../test/until.ts';
@@ -28,18 +29,7 @@ const using = (extension: string) => sampleBundle({ agent: `extensions: [${exten
 describe('gdn mcp add', () => {
   test('writes the server, starts nothing, and prints the declaration to add', async () => {
     const mark = join(place.folder, 'started');
-    const { stdout, stderr, exitCode } = await mcp(
-      'add',
-      'files',
-      '--env',
-      'TOKEN',
-      '--env',
-      'A=b=c',
-      '--',
-      'touch',
-      mark,
-    );
-    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    const stdout = outputOf(await mcp('add', 'files', '--env', 'TOKEN', '--env', 'A=b=c', '--', 'touch', mark));
     expect(stdout).toBe(
       `Added "files" to ${join(folder, '.mcp.json')}: touch ${mark}
 
@@ -95,9 +85,7 @@ An agent sees only what it declares. In its \`environment\`:
     };
     expect(await file()).toEqual(both);
 
-    const refused = await mcp('add', 'new', '--', 'another');
-    expect(refused.stderr).toStartWith('E_MCP_EXISTS: ');
-    expect(refused.exitCode).toBe(3);
+    expect(await mcp('add', 'new', '--', 'another')).toEqual(refusal(3, 'E_MCP_EXISTS: '));
     expect(await file()).toEqual(both);
     expect((await mcp('add', 'new', '--force', '--', 'another')).exitCode).toBe(0);
     expect(await file()).toMatchObject({ mcpServers: { new: { command: 'another' } } });
@@ -115,11 +103,12 @@ An agent sees only what it declares. In its \`environment\`:
   });
 
   test('wrong use: exit 2, a suggestion, and nothing written', async () => {
-    const { stderr, exitCode } = await mcp('add', 'files');
-    expect(stderr).toBe(
-      'E_USAGE: Give the command that starts the server, or its address with --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
-    );
-    expect(exitCode).toBe(2);
+    expect(await mcp('add', 'files')).toEqual({
+      stdout: '',
+      stderr:
+        'E_USAGE: Give the command that starts the server, or its address with --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
+      exitCode: 2,
+    });
     expect(existsSync(join(folder, '.mcp.json'))).toBe(false);
     // Without `--`, options for the server are refused.
     expect((await mcp('add', 'files', 'npx', '-y', 'server')).exitCode).toBe(2);
@@ -127,16 +116,8 @@ An agent sees only what it declares. In its \`environment\`:
 
   test('a file that cannot be read stays unchanged: exit 3', async () => {
     await place.write('bundle', { '.mcp.json': '{ "mcpServers": ' });
-    const { stderr, exitCode } = await mcp('add', 'files', '--', 'x');
-    expect(stderr).toStartWith('E_MCP_FILE: ');
-    expect(exitCode).toBe(3);
+    expect(await mcp('add', 'files', '--', 'x')).toEqual(refusal(3, 'E_MCP_FILE: '));
     expect(await Bun.file(join(folder, '.mcp.json')).text()).toBe('{ "mcpServers": ');
-  });
-
-  test('no bundle: exit 3', async () => {
-    const { stderr, exitCode } = await place.run('mcp', 'add', 'files', '--bundle', 'nowhere', '--', 'x');
-    expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
-    expect(exitCode).toBe(3);
   });
 });
 
@@ -177,9 +158,7 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
     );
     expect(exitCode).toBe(0);
     expect(Object.keys((await file()).mcpServers)).toEqual(['web', 'broken']);
-    const again = await mcp('remove', 'notes');
-    expect(again.stderr).toStartWith(`E_MCP_UNKNOWN: There is no server "notes"`);
-    expect(again.exitCode).toBe(3);
+    expect(await mcp('remove', 'notes')).toEqual(refusal(3, `E_MCP_UNKNOWN: There is no server "notes"`));
   });
 
   test('without a file there are no servers', async () => {
@@ -195,9 +174,9 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
 describe('gdn mcp approve', () => {
   test('without a conversation nothing waits; a tool that does not wait is not approved', async () => {
     expect((await mcp('approve', 'files')).stdout).toBe('No tool of "files" waits for approval.\n');
-    const { stderr, exitCode } = await mcp('approve', 'files', 'look');
-    expect(stderr).toStartWith('E_MCP_UNKNOWN: No tool "look" of "files" waits for approval. Waiting: none.');
-    expect(exitCode).toBe(3);
+    expect(await mcp('approve', 'files', 'look')).toEqual(
+      refusal(3, 'E_MCP_UNKNOWN: No tool "look" of "files" waits for approval. Waiting: none.'),
+    );
     expect(existsSync(join(folder, '.mcp.lock.json'))).toBe(false);
   });
 

@@ -1,22 +1,18 @@
 // Tests the extension `model-fallback` with real processes, two local servers and the commands that show what happened.
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AnthropicCache } from '../../../runtime/src/agent/model/providers/wire/anthropic-cache.ts';
 import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
-
-setDefaultTimeout(60_000);
 
 const example = readFileSync(join(import.meta.dir, '../../../base/examples/model-fallback/goondan.yaml'), 'utf8');
 const usage = { input: 1, output: 1, cached: 0 };
 
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const gdn = (...args: string[]) => place.runWith({ env: noProviders }, ...args);
 

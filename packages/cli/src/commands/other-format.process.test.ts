@@ -1,19 +1,15 @@
 // Tests the commands with a state root that another version of Goondan wrote.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
+const place = openPlace(afterAll);
 beforeAll(async () => {
-  place = new GdnPlace();
   await place.write('shop', { 'goondan.yaml': sampleBundle() });
   expect((await place.run('run', 'shop', '--trust', '--input', 'Hi')).exitCode).toBe(0);
 });
-afterAll(async () => expect(await place.remove()).toEqual([]));
 
 test('every command that uses conversations gives the same error, and says what to do', async () => {
   const path = join(place.stateRoot, 'format.json');

@@ -1,19 +1,14 @@
 // Tests with real agents: `gdn init` with a key set, and the provider that the bundle then uses.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';
 import { googleWire } from '../../../runtime/src/agent/model/providers/wire/google-wire.ts';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const key = 'canary-key-of-mine';
 const usage = { input: 20, output: 3, cached: 0 };

@@ -1,5 +1,5 @@
 // Tests a running swarm whose bundle becomes invalid: it can be reached, refuses reloads, and can be stopped.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SwarmNotice } from '@goondan/runtime';
@@ -11,7 +11,7 @@ import { until } from '../../../../test/until.ts';
 
 const place = new GdnPlace();
 const folder = join(place.folder, 'swarm');
-const PATIENCE = 60_000;
+setDefaultTimeout(60_000);
 
 const extension = (name: string) => `kind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./${name}.ts }`;
 const ears = `kind: Connector
@@ -73,11 +73,11 @@ beforeAll(async () => {
   });
   await place.serve('swarm');
   expect(await ask('hi')).toEqual({ exitCode: 0, stdout: 'You said: hi\n' });
-}, PATIENCE);
+});
 afterAll(async () => {
   await gdn('stop', '--bundle', folder, '--grace', '0');
   expect(await place.remove()).toEqual([]);
-}, PATIENCE);
+});
 
 describe('a reload with new parts that do not start', () => {
   test.each([
@@ -125,61 +125,51 @@ describe('a reload with new parts that do not start', () => {
       expect([...run, ...place.processes()].filter((each) => each.includes('goondan-'))).toEqual([]);
       await place.write('swarm', { 'goondan.yaml': bundleWith(''), 'part.ts': good, 'other.ts': good });
     },
-    PATIENCE,
   );
 
-  test(
-    'and are then corrected: the reload succeeds, and the running process takes the change',
-    async () => {
-      const pid = await pidOf('host');
-      const files = { 'goondan.yaml': bundleWith(ears), 'part.ts': corrected, 'ears.ts': quietEars };
-      await place.write('swarm', files);
-      const { exitCode, stdout } = await about('reload');
-      expect({ exitCode, stdout }).toEqual({
-        exitCode: 0,
-        stdout:
-          'Reloaded: changed Agent/host; added Connection/ears; 2 kept.\nAgent/host\n  updated   Extension/part\n',
-      });
-      expect(await ask('again')).toEqual({ exitCode: 0, stdout: 'You said: again\n' });
-      expect(await pidOf('host')).toBe(pid);
-      expect((await about('logs')).stdout).toMatch(/^(?!.*On trial: ).*: corrected$/m);
-    },
-    PATIENCE,
-  );
+  test('and are then corrected: the reload succeeds, and the running process takes the change', async () => {
+    const pid = await pidOf('host');
+    const files = { 'goondan.yaml': bundleWith(ears), 'part.ts': corrected, 'ears.ts': quietEars };
+    await place.write('swarm', files);
+    const { exitCode, stdout } = await about('reload');
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: 'Reloaded: changed Agent/host; added Connection/ears; 2 kept.\nAgent/host\n  updated   Extension/part\n',
+    });
+    expect(await ask('again')).toEqual({ exitCode: 0, stdout: 'You said: again\n' });
+    expect(await pidOf('host')).toBe(pid);
+    expect((await about('logs')).stdout).toMatch(/^(?!.*On trial: ).*: corrected$/m);
+  });
 });
 
 describe('a swarm with an unreadable goondan.yaml', () => {
   beforeAll(() => place.write('swarm', { 'goondan.yaml': '{{{' }));
 
-  test(
-    'can be asked, watched, inspected and changed as usual',
-    async () => {
-      expect(await ask('hello')).toEqual({ exitCode: 0, stdout: 'You said: hello\n' });
-      const commands = [
-        ['status'],
-        ['logs'],
-        ['trace'],
-        ['trace', 'last'],
-        ['cancel'],
-        ['approve'],
-        ['deadletter', 'list'],
-        ['instance', 'list'],
-        ['instance', 'show', 'host', 'default'],
-        ['instance', 'export', 'host', 'default', '--output', join(place.folder, 'host.json')],
-        ['history', 'host', 'default'],
-        ['blame', 'host', 'default'],
-        ['fork', 'host', 'default', '--as', 'copy'],
-        ['instance', 'delete', 'host', 'copy', '--yes'],
-        ['restart'],
-      ];
-      for (const command of commands) {
-        const { exitCode, stderr } = await about(...command);
-        expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' });
-      }
-      expect((await about('status')).stdout).toContain('Swarm "default" runs in process');
-    },
-    PATIENCE,
-  );
+  test('can be asked, watched, inspected and changed as usual', async () => {
+    expect(await ask('hello')).toEqual({ exitCode: 0, stdout: 'You said: hello\n' });
+    const commands = [
+      ['status'],
+      ['logs'],
+      ['trace'],
+      ['trace', 'last'],
+      ['cancel'],
+      ['approve'],
+      ['deadletter', 'list'],
+      ['instance', 'list'],
+      ['instance', 'show', 'host', 'default'],
+      ['instance', 'export', 'host', 'default', '--output', join(place.folder, 'host.json')],
+      ['history', 'host', 'default'],
+      ['blame', 'host', 'default'],
+      ['fork', 'host', 'default', '--as', 'copy'],
+      ['instance', 'delete', 'host', 'copy', '--yes'],
+      ['restart'],
+    ];
+    for (const command of commands) {
+      const { exitCode, stderr } = await about(...command);
+      expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' });
+    }
+    expect((await about('status')).stdout).toContain('Swarm "default" runs in process');
+  });
 
   test('refuses to reload with exit 4 and every place, and its log has the reason', async () => {
     const notices: SwarmNotice[] = [];
@@ -212,16 +202,12 @@ describe('a swarm with an unreadable goondan.yaml', () => {
     });
   });
 
-  test(
-    'is stopped by its folder even after that was moved, and can be inspected afterwards',
-    async () => {
-      renameSync(folder, join(place.folder, 'moved'));
-      expect((await about('reload')).stderr).toContain('E_BUNDLE_MISSING');
-      expect((await refusals()).at(-1)).toMatchObject({ code: 'E_BUNDLE_MISSING' });
-      expect(await about('stop')).toMatchObject({ exitCode: 0, stdout: 'Stopped.\n' });
-      expect(await about('status')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is not running') });
-      expect(await about('history', 'host', 'default')).toMatchObject({ exitCode: 0 });
-    },
-    PATIENCE,
-  );
+  test('is stopped by its folder even after that was moved, and can be inspected afterwards', async () => {
+    renameSync(folder, join(place.folder, 'moved'));
+    expect((await about('reload')).stderr).toContain('E_BUNDLE_MISSING');
+    expect((await refusals()).at(-1)).toMatchObject({ code: 'E_BUNDLE_MISSING' });
+    expect(await about('stop')).toMatchObject({ exitCode: 0, stdout: 'Stopped.\n' });
+    expect(await about('status')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is not running') });
+    expect(await about('history', 'host', 'default')).toMatchObject({ exitCode: 0 });
+  });
 });

@@ -1,17 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { until } from '../../../../test/until.ts';
 
-let place: GdnPlace;
-const enter = () => void (place = new GdnPlace());
+const place = new GdnPlace();
 async function leave(): Promise<void> {
   await place.run('stop', '--bundle', 'swarm', '--grace', '0');
   expect(await place.remove()).toEqual([]);
 }
 
-const PATIENCE = 120_000;
+setDefaultTimeout(120_000);
 
 /** Writes a bundle of several files with two agents that answer with the first word of their prompt. */
 async function writeBundle(
@@ -49,77 +48,64 @@ describe('gdn reload', () => {
   // Every test begins with this bundle and with awake agents.
   const usual = () => writeBundle({ host: 'one', helper: 'two' });
   beforeAll(async () => {
-    enter();
     await usual();
     await place.serve('swarm');
-  }, PATIENCE);
+  });
   beforeEach(async () => {
     await usual();
     expect(await place.run('reload', '--bundle', 'swarm')).toMatchObject({ exitCode: 0 });
     await wakeBoth();
-  }, PATIENCE);
-  afterAll(leave, PATIENCE);
+  });
+  afterAll(leave);
 
-  test(
-    'L-01 changes the prompt of an agent without another process, and names each part',
-    async () => {
-      const before = await processes();
-      const messages = await messagesOfHost();
-      expect(await place.run('reload', '--bundle', 'swarm')).toMatchObject({
-        exitCode: 0,
-        stdout: 'Nothing has changed.\n',
-      });
-      await place.write('swarm', { 'host.md': 'another\n' });
-      const { stdout } = await place.run('reload', '--bundle', 'swarm', '--json');
-      expect(JSON.parse(stdout)).toEqual({
-        kept: ['Agent/helper', 'Swarm/default'],
-        changed: ['Agent/host'],
-        added: [],
-        removed: [],
-        agents: [{ agent: 'host', parts: [{ identity: 'Prompt', fate: 'updated' }], finishing: [] }],
-      });
-      await wakeBoth();
-      expect(await processes()).toEqual(before);
-      expect(await messagesOfHost()).toBe(messages + 2);
-    },
-    PATIENCE,
-  );
+  test('L-01 changes the prompt of an agent without another process, and names each part', async () => {
+    const before = await processes();
+    const messages = await messagesOfHost();
+    expect(await place.run('reload', '--bundle', 'swarm')).toMatchObject({
+      exitCode: 0,
+      stdout: 'Nothing has changed.\n',
+    });
+    await place.write('swarm', { 'host.md': 'another\n' });
+    const { stdout } = await place.run('reload', '--bundle', 'swarm', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      kept: ['Agent/helper', 'Swarm/default'],
+      changed: ['Agent/host'],
+      added: [],
+      removed: [],
+      agents: [{ agent: 'host', parts: [{ identity: 'Prompt', fate: 'updated' }], finishing: [] }],
+    });
+    await wakeBoth();
+    expect(await processes()).toEqual(before);
+    expect(await messagesOfHost()).toBe(messages + 2);
+  });
 
-  test(
-    'L-05 changes nothing when the bundle has errors, prints each with its place, and exits 4',
-    async () => {
-      const before = await processes();
-      await writeBundle({ host: 'one', helper: 'two' }, { swarm: 'polices: {}' });
-      const { exitCode, stderr, stdout } = await place.run('reload', '--bundle', 'swarm');
-      expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-      expect(stderr).toMatch(/goondan\.yaml:\d+:\d+ \S+ .*polices/);
-      expect(stderr).toEndWith('Correct the errors listed above; nothing has changed, and the swarm keeps running.\n');
-      expect(await processes()).toEqual(before);
-      const inJson = await place.run('reload', '--bundle', 'swarm', '--json');
-      expect(inJson).toMatchObject({ exitCode: 4, stdout: '' });
-      const { error } = JSON.parse(inJson.stderr.trimEnd().split('\n').at(-1) ?? '');
-      expect(error).toMatchObject({
-        code: 'E_BUNDLE_INVALID',
-        problems: [{ file: 'goondan.yaml', line: expect.any(Number), message: expect.stringContaining('polices') }],
-      });
-    },
-    PATIENCE,
-  );
+  test('L-05 changes nothing when the bundle has errors, prints each with its place, and exits 4', async () => {
+    const before = await processes();
+    await writeBundle({ host: 'one', helper: 'two' }, { swarm: 'polices: {}' });
+    const { exitCode, stderr, stdout } = await place.run('reload', '--bundle', 'swarm');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
+    expect(stderr).toMatch(/goondan\.yaml:\d+:\d+ \S+ .*polices/);
+    expect(stderr).toEndWith('Correct the errors listed above; nothing has changed, and the swarm keeps running.\n');
+    expect(await processes()).toEqual(before);
+    const inJson = await place.run('reload', '--bundle', 'swarm', '--json');
+    expect(inJson).toMatchObject({ exitCode: 4, stdout: '' });
+    const { error } = JSON.parse(inJson.stderr.trimEnd().split('\n').at(-1) ?? '');
+    expect(error).toMatchObject({
+      code: 'E_BUNDLE_INVALID',
+      problems: [{ file: 'goondan.yaml', line: expect.any(Number), message: expect.stringContaining('polices') }],
+    });
+  });
 
-  test(
-    'adds and removes agents',
-    async () => {
-      await writeBundle({ host: 'one', helper: 'two' }, { agents: ['other'] });
-      expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe(
-        'Reloaded: added Agent/other; removed Agent/helper; 2 kept.\n',
-      );
-      const asked = await place.run('send', '--bundle', 'swarm', '--agent', 'other', '--input', 'hi', '--wait');
-      expect(asked).toMatchObject({ exitCode: 0, stdout: 'You said: hi\n' });
-      const gone = await place.run('send', '--bundle', 'swarm', '--agent', 'helper', '--input', 'hi');
-      expect(gone.stderr).toContain('E_AGENT_UNKNOWN');
-    },
-    PATIENCE,
-  );
+  test('adds and removes agents', async () => {
+    await writeBundle({ host: 'one', helper: 'two' }, { agents: ['other'] });
+    expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe(
+      'Reloaded: added Agent/other; removed Agent/helper; 2 kept.\n',
+    );
+    const asked = await place.run('send', '--bundle', 'swarm', '--agent', 'other', '--input', 'hi', '--wait');
+    expect(asked).toMatchObject({ exitCode: 0, stdout: 'You said: hi\n' });
+    const gone = await place.run('send', '--bundle', 'swarm', '--agent', 'helper', '--input', 'hi');
+    expect(gone.stderr).toContain('E_AGENT_UNKNOWN');
+  });
 
   async function messagesOfHost(): Promise<number> {
     const { stdout } = await place.run('instance', 'show', 'host', 'default', '--bundle', 'swarm', '--json');
@@ -127,74 +113,51 @@ describe('gdn reload', () => {
   }
 });
 
-test('gdn reload without a running swarm prints the command to type', async () => {
-  enter();
-  try {
-    await writeBundle({ host: 'one', helper: 'two' });
-    const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain('gdn run swarm --detach');
-  } finally {
-    await leave();
-  }
-});
-
 /** An extension whose module is `x.ts`. */
 const throwing = 'kind: Extension\nmetadata: { name: x }\nspec: { entry: ./x.ts }';
 
 describe('gdn run --watch', () => {
-  beforeEach(enter);
-  afterEach(leave, PATIENCE);
+  afterEach(leave);
 
-  test(
-    'L-01 prints the changed parts of the agent; L-05 an invalid edit changes nothing, and the reason is printed once',
-    async () => {
-      const folder = await writeBundle({ host: 'one', helper: 'two' });
-      const served = place.start('run', 'swarm', '--trust', '--watch');
-      let said = '';
-      void served.stderr.pipeTo(
-        new WritableStream({ write: (bytes) => void (said += new TextDecoder().decode(bytes)) }),
-      );
-      await until(() => said.includes('Ready for input'));
-      await wakeBoth();
-      const before = await processes();
+  test('L-01 prints the changed parts of the agent; L-05 an invalid edit changes nothing, and the reason is printed once', async () => {
+    const folder = await writeBundle({ host: 'one', helper: 'two' });
+    const served = place.start('run', 'swarm', '--trust', '--watch');
+    let said = '';
+    void served.stderr.pipeTo(new WritableStream({ write: (bytes) => void (said += new TextDecoder().decode(bytes)) }));
+    await until(() => said.includes('Ready for input'));
+    await wakeBoth();
+    const before = await processes();
 
-      await Bun.write(join(folder, 'host.md'), 'another\n');
-      const reloaded = 'Reloaded: changed Agent/host; 2 kept.\nAgent/host\n  updated   Prompt\n';
-      await until(() => said.includes(reloaded));
-      await wakeBoth();
-      expect(await processes()).toEqual(before);
+    await Bun.write(join(folder, 'host.md'), 'another\n');
+    const reloaded = 'Reloaded: changed Agent/host; 2 kept.\nAgent/host\n  updated   Prompt\n';
+    await until(() => said.includes(reloaded));
+    await wakeBoth();
+    expect(await processes()).toEqual(before);
 
-      await writeBundle({ host: 'another', helper: 'two' }, { swarm: 'polices: {}' });
-      await until(() => /Nothing was changed\. E_BUNDLE_INVALID[\s\S]*goondan\.yaml:\d+:\d+ .*polices/.test(said));
-      expect(await processes()).toEqual(before);
+    await writeBundle({ host: 'another', helper: 'two' }, { swarm: 'polices: {}' });
+    await until(() => /Nothing was changed\. E_BUNDLE_INVALID[\s\S]*goondan\.yaml:\d+:\d+ .*polices/.test(said));
+    expect(await processes()).toEqual(before);
 
-      await place.write('swarm', {
-        'goondan.yaml': sampleBundle({ agent: 'extensions: [Extension/x]', agents: ['helper'], more: throwing }),
-        'x.ts': 'throw new Error("not today");',
-      });
-      await until(() => /Nothing was changed\. E_RELOAD_FAILED.*not today/.test(said));
-      expect(said.split('not today')).toHaveLength(2);
+    await place.write('swarm', {
+      'goondan.yaml': sampleBundle({ agent: 'extensions: [Extension/x]', agents: ['helper'], more: throwing }),
+      'x.ts': 'throw new Error("not today");',
+    });
+    await until(() => /Nothing was changed\. E_RELOAD_FAILED.*not today/.test(said));
+    expect(said.split('not today')).toHaveLength(2);
 
-      await writeBundle({ host: 'third', helper: 'two' });
-      await until(() => said.split(reloaded).length === 3);
-      served.kill('SIGTERM');
-      expect(await served.exited).toBe(0);
-    },
-    PATIENCE,
-  );
+    await writeBundle({ host: 'third', helper: 'two' });
+    await until(() => said.split(reloaded).length === 3);
+    served.kill('SIGTERM');
+    expect(await served.exited).toBe(0);
+  });
 
-  test(
-    'works in the background, too',
-    async () => {
-      const folder = await writeBundle({ host: 'one', helper: 'two' });
-      expect(await place.run('run', 'swarm', '--trust', '--watch', '--detach')).toMatchObject({ exitCode: 0 });
-      await wakeBoth();
-      await Bun.write(join(folder, 'host.md'), 'another\n');
-      await until(async () => (await place.run('logs', '--bundle', 'swarm')).stdout.includes('changed Agent/host'));
-    },
-    PATIENCE,
-  );
+  test('works in the background, too', async () => {
+    const folder = await writeBundle({ host: 'one', helper: 'two' });
+    expect(await place.run('run', 'swarm', '--trust', '--watch', '--detach')).toMatchObject({ exitCode: 0 });
+    await wakeBoth();
+    await Bun.write(join(folder, 'host.md'), 'another\n');
+    await until(async () => (await place.run('logs', '--bundle', 'swarm')).stdout.includes('changed Agent/host'));
+  });
 
   test('cannot be used with one question', async () => {
     const { exitCode, stderr } = await place.run('run', 'swarm', '--watch', '--input', 'hi');

@@ -1,18 +1,13 @@
 // Tests with real agents: a turn whose plan a reload changes between two steps, and whose process is then killed.
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplayReport, TurnTrace } from '@goondan/runtime/history';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { until } from '../../../../test/until.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(120_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const script = [
   `- { when: 'work', call: { tool: work__wait } }`,

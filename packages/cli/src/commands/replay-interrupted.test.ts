@@ -1,20 +1,15 @@
 // Tests with real agents: `gdn replay` of cancelled turns, and of turns that another process continued.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectSwarm } from '@goondan/runtime';
 import type { ReplayReport } from '@goondan/runtime/history';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { waitingQuestion } from '../testing/waiting-question.ts';
 import { testInProof } from '../../../../test/samples.ts';
 import { until } from '../../../../test/until.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(120_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle', '--trust');
 const swarm = async (...args: string[]) =>
@@ -125,7 +120,7 @@ describe('gdn replay of a turn that another process continued', () => {
       await writeBundle();
       await place.serve('bundle');
       await swarm('send', '--input', 'put');
-      const id = await waiting();
+      const { id } = await waitingQuestion(place);
       await swarm('stop');
       expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED: .* it waits for approval/);
       await place.serve('bundle');
@@ -201,15 +196,3 @@ describe('gdn replay of a turn that another process continued', () => {
     });
   });
 });
-
-/** Returns the id of the call that waits for approval. */
-async function waiting(): Promise<string> {
-  const workspaces = join(place.stateRoot, 'workspaces');
-  for (;;) {
-    const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
-    const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
-    const [first] = (await control?.questions()) ?? [];
-    if (first !== undefined) return first.id;
-    await Bun.sleep(20);
-  }
-}

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { commandsAbout } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
+const place = new GdnPlace();
+const { gdn, json } = commandsAbout(place);
 setDefaultTimeout(60_000);
-
-let place: GdnPlace;
 beforeEach(async () => {
-  place = new GdnPlace();
   await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
   await place.serve('bundle');
 });
@@ -16,9 +15,7 @@ afterEach(async () => {
   expect(await place.remove()).toEqual([]);
 });
 
-const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
-const counts = async () =>
-  (JSON.parse((await gdn('instance list --json')).stdout) as { messages: number }[]).map(({ messages }) => messages);
+const counts = async () => (await json('instance list --json')).map(({ messages }: { messages: number }) => messages);
 
 test('gdn restart --fresh of all conversations asks at a terminal, and otherwise needs --yes', async () => {
   expect(await gdn('restart --fresh')).toEqual({ stdout: '0 instances restarted.\n', stderr: '', exitCode: 0 });

@@ -1,5 +1,5 @@
 // The words of `gdn restore` about agents that the bundle lacks, and about answers for always.
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { backUpFiles } from '@goondan/runtime/internal';
@@ -9,15 +9,10 @@ import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { QuestionFile } from '../../../runtime/src/workspace/questions/question-file.ts';
 import { runSimpleTurn } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 interface Restored {
   readonly bundle?: string;

@@ -1,16 +1,15 @@
 // Tests a conversation whose files were damaged after the swarm stopped. The test damages each existing file, whatever
 // its name and content.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sampleStep } from '../../../../test/samples.ts';
-import { GdnPlace, type Ended } from '../testing/gdn-place.ts';
+import type { Ended } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-setDefaultTimeout(120_000);
-
-const place = new GdnPlace();
+const place = openPlace(afterAll);
 const bundle = join(place.folder, 'bundle');
 
 /** Commands that show the whole conversation. */
@@ -60,7 +59,6 @@ export const register = (api) => {
     await place.run('send', '--input', input, '--wait', '--bundle', 'bundle');
   await place.run('stop', '--bundle', 'bundle');
 });
-afterAll(async () => expect(await place.remove()).toEqual([]));
 
 describe('a shortened conversation', () => {
   test('is never shown as complete by history, blame, export or fork', async () => {

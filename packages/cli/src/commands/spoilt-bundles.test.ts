@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { errorCatalogue } from '@goondan/types';
 import { samples } from '../../../../test/samples.ts';
 import { completeBundle, temporaryBundle } from '../../../runtime/src/testing/temporary-bundle.ts';
-import { createProgram } from '../create-program.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { reportError } from '../report-error.ts';
-import { openTerminal } from '../terminal.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Ended } from '../testing/gdn-place.ts';
+import { runCaptured } from '../testing/run-captured.ts';
 
 const TIMES = samples(120, 15);
 const commands = ['explain', 'status', 'instance list', 'logs', 'stop', 'run --input x', 'reload'];
@@ -17,7 +16,7 @@ const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 
 test('R-04 spoilt bundles: every command names the problem, with a code, and never shows a stack', async () => {
   using bundle = temporaryBundle(completeBundle);
-  const ended = new Map<ExitCode, number>();
+  const ended = new Map<number, number>();
   const used = new Set<string>();
   for (let seed = 0; seed < TIMES; seed += 1) {
     for (const file of files) writeFileSync(join(bundle.folder, file), completeBundle[file] ?? '');
@@ -28,13 +27,8 @@ test('R-04 spoilt bundles: every command names the problem, with a code, and nev
     const { exitCode } = await checkValidate(bundle.folder, seed);
     ended.set(exitCode, (ended.get(exitCode) ?? 0) + 1);
     const command = commands[seed % commands.length] ?? '';
-    const said = await gdn(
-      ...command.split(' '),
-      '--bundle',
-      bundle.folder,
-      '--state-root',
-      join(bundle.folder, 'state'),
-    );
+    const place = ['--bundle', bundle.folder, '--state-root', join(bundle.folder, 'state')];
+    const said = await runCaptured([...command.split(' '), ...place]);
     expect(findFaults(said), `${command}, seed ${seed}`).toEqual([]);
     expect([0, 3, 4]).toContain<number>(said.exitCode);
   }
@@ -43,9 +37,9 @@ test('R-04 spoilt bundles: every command names the problem, with a code, and nev
   expect(used.size).toBe(Math.min(scraps.length, TIMES));
 }, 120_000);
 
-async function checkValidate(folder: string, seed: number): Promise<Said> {
-  const text = await gdn('validate', folder);
-  const json = await gdn('validate', folder, '--json');
+async function checkValidate(folder: string, seed: number): Promise<Ended> {
+  const text = await runCaptured(['validate', folder]);
+  const json = await runCaptured(['validate', folder, '--json']);
   expect([...findFaults(text), ...findFaults(json)], `seed ${seed}`).toEqual([]);
   const { valid, errors, warnings }: Report = JSON.parse(json.stdout);
   const expected = valid ? exitCodes.ok : exitCodes.invalid;
@@ -74,30 +68,7 @@ interface Place {
   readonly column: number;
 }
 
-interface Said {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: ExitCode;
-}
-
-/** Runs a command as `main.ts` does, but in this process. */
-async function gdn(...args: string[]): Promise<Said> {
-  let [stdout, stderr] = ['', ''];
-  const terminal = openTerminal({
-    stdout: { write: (text) => void (stdout += text) },
-    stderr: { write: (text) => void (stderr += text) },
-    env: {},
-  });
-  let exitCode: ExitCode = exitCodes.ok;
-  try {
-    await createProgram(terminal, (code) => void (exitCode = code)).parseAsync(args, { from: 'user' });
-  } catch (error) {
-    exitCode = reportError(error, terminal);
-  }
-  return { stdout, stderr, exitCode };
-}
-
-function findFaults({ stdout, stderr, exitCode }: Said): string[] {
+function findFaults({ stdout, stderr, exitCode }: Ended): string[] {
   const all = `${stdout}${stderr}`;
   const faults: string[] = [];
   if (/^\s+at .+:\d+:\d+\)?$/m.test(all)) faults.push(`a stack: ${all}`);

@@ -1,14 +1,12 @@
 // Tests with real agents: a state that an extension sets outside of a turn.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { until } from '../../../../test/until.ts';
 
-setDefaultTimeout(60_000);
-
-const place = new GdnPlace();
+const place = openPlace(afterAll);
 beforeAll(() =>
   place.write('bundle', {
     'goondan.yaml': sampleBundle({
@@ -22,7 +20,6 @@ export const register = (api) => {
 `,
   }),
 );
-afterAll(async () => expect(await place.remove()).toEqual([]));
 
 describe('X-12 a handler of turn.completed that counts in its state', () => {
   test('counts 3 after three `gdn run --input`, each in its own process', async () => {

@@ -13,6 +13,7 @@ import { openDatabase } from '../../../postgres/src/driver/database.ts';
 import { SCHEMA_VERSION as version } from '../../../postgres/src/schema/make-tables.ts';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { outputOf } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import type { TurnReport } from '../run/turn-report.ts';
 import type { UsageReport } from '../usage/sum-spendings.ts';
@@ -41,8 +42,7 @@ const gdn = (...args: string[]) =>
   place.runWith({ env: { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: token } }, ...args);
 
 async function json(...args: string[]): Promise<unknown> {
-  const { stdout, stderr, exitCode } = await gdn(...args, '--json');
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  const stdout = outputOf(await gdn(...args, '--json'));
   return JSON.parse(stdout);
 }
 

@@ -136,12 +136,6 @@ describe('gdn studio', () => {
       'The swarm of the bundle in this folder is not opened. E_BUNDLE_INVALID',
     );
   });
-
-  test('a named bundle that does not exist is rejected', async () => {
-    const { stdout, stderr, exitCode } = await place.run('studio', 'nowhere');
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-    expect(stderr).toStartWith('E_BUNDLE_MISSING');
-  });
 });
 
 describe('with a bundle', () => {
@@ -167,32 +161,6 @@ describe('with a bundle', () => {
       await inside.stop('SIGTERM');
       expect(hostile.takeMarks()).toEqual([]);
     }
-  });
-
-  test('a tool call is approved and denied in Studio, and recorded', async () => {
-    const folder = await place.write('bundle', approvalBundle);
-    expect((await place.run('run', folder, '--trust', '--detach')).exitCode).toBe(0);
-    const studio = await startStudio(place.folder, folder, '--json');
-    const { opened } = await studio.get<WorkspaceList>('/api/workspaces');
-    const at = `/api/workspaces/${opened?.workspaceId ?? ''}`;
-    const whom = { agent: 'host', instanceKey: 'default' };
-    for (const [decision, expected] of [
-      ['approved', 'Put: a book'],
-      ['denied', 'They say: Not on a Friday.'],
-    ] as const) {
-      await studio.post(`${at}/send`, { ...whom, input: 'put a book' });
-      let asked: readonly QuestionSummary[] = [];
-      await until(async () => (asked = (await studio.get<WorkspaceView>(at)).questions).length > 0);
-      expect(asked).toMatchObject([{ toolName: 'shelf__put', args: { what: 'a book' } }]);
-      const { id, digest } = asked[0] ?? {};
-      const answer = { id, digest, decision, ...(decision === 'denied' ? { note: 'Not on a Friday.' } : {}) };
-      expect(await studio.post<Done>(`${at}/answer`, answer)).toEqual({ done: true });
-      expect(await studio.post(`${at}/answer`, answer)).toMatchObject({ error: { code: 'E_QUESTION_ENDED' } });
-      await until(async () =>
-        JSON.stringify(await studio.get(`${at}/conversation?agent=host&instanceKey=default`)).includes(expected),
-      );
-    }
-    await studio.stop('SIGTERM');
   });
 });
 
@@ -233,17 +201,3 @@ describe('gdn demo --studio', () => {
     expect(existsSync(join(place.folder, 'opened'))).toBe(false);
   });
 });
-
-const approvalBundle = {
-  'goondan.yaml': sampleBundle({
-    script: `
-- { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
-- { afterTool: shelf__put, say: 'Put: {{result.put}}{{result.error.message}}' }`.trim(),
-    agent: 'tools: [Tool/shelf]',
-    swarm: "extensions: [{ ref: { kind: Extension, name: approval, package: '@goondan/base' } }]",
-    more: `kind: Tool
-metadata: { name: shelf }
-spec: { entry: ./shelf.ts, exports: [{ name: put, description: Puts something on the shelf. }] }`,
-  }),
-  'shelf.ts': `export const handlers = { put: (ctx, { what }) => ({ put: what }) };\n`,
-};

@@ -1,17 +1,12 @@
 // Tests with real agents: what each command prints about a tool that is made with `defineTool`. The module of the tool
 // leaves a file behind when it is imported.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const mark = () => join(place.folder, 'mark');
 
@@ -63,20 +58,6 @@ describe('a tool of defineTool', () => {
       schemaInCode: ['Tool/dice'],
     });
     expect(existsSync(mark())).toBe(false);
-  });
-
-  test('a wrong schema ends the start with a code, the file and the tool', async () => {
-    await writeDice(`{ type: 'object', properties: { sides: { type: 'nonsense' } } }`);
-    const { stderr, exitCode } = await run('roll');
-    expect(exitCode).not.toBe(0);
-    expect(stderr).toContain('E_TOOL_SCHEMA');
-    expect(stderr).toContain('Tool/dice: "roll" in "./tools/dice.ts"');
-  });
-
-  test('gdn run: the arguments are checked, and run gets the output of the schema', async () => {
-    await writeDice();
-    expect((await run('roll')).stdout).toBe('You rolled 6.\n');
-    expect((await run('thousand')).stdout).toBe('The arguments of "dice__roll" do not fit: sides must be <= 100.\n');
   });
 
   test('gdn explain: "schema in code" before the first start; the tools after it, and with --load', async () => {

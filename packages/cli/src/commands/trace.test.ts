@@ -1,21 +1,15 @@
 // Tests with real agents: turns in `gdn trace`, with and without a running swarm.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace, outputOf } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle');
 
 async function json<Value>(...args: string[]): Promise<Value> {
-  const { stdout, stderr, exitCode } = await gdn(...args, '--json');
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  const stdout = outputOf(await gdn(...args, '--json'));
   return JSON.parse(stdout) as Value;
 }
 

@@ -1,23 +1,16 @@
 // Tests with real agents, and local servers whose replies reach their token limit. Every place that shows the answer
 // says that it is incomplete.
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
 import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer, type WireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import type { ConversationView, TurnList, WorkspaceList } from '../studio/contract.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const usage = { input: 20, output: 3, cached: 0 };
 const cut = { reply: { text: ['Once ', 'upon'], isTruncated: true, usage } };
@@ -25,9 +18,9 @@ const gdn = (...args: string[]) => place.runWith({ env: noProviders }, ...args, 
 const ask = ['run', '--trust', '--input', 'A story'];
 const warning = "warn: The answer reached the model's token limit (params.maxTokens) and is incomplete.\n";
 
-async function writeBundle(provider: string, model: string, server: WireServer, more = ''): Promise<void> {
+async function writeBundle(provider: string, model: string, server: WireServer): Promise<void> {
   const spec = `provider: ${provider}\n  model: ${model}\n  apiKey: { value: none }\n  endpoint: ${server.url}/v1\n`;
-  const text = sampleBundle(more === '' ? {} : { more }).replace(/provider: scripted\n(?: .*\n)+/, spec);
+  const text = sampleBundle().replace(/provider: scripted\n(?: .*\n)+/, spec);
   await place.write('bundle', { 'goondan.yaml': text });
 }
 
@@ -84,37 +77,3 @@ test('Y-09 a reply with stop_reason max_tokens; the assumed limit of an unknown 
   expect([stderr.endsWith(warning), exitCode]).toEqual([true, 0]);
   expect(server.requests[0]?.body['max_tokens']).toBe(8_192);
 });
-
-test('Y-09 the openai connector answers with finish_reason length, complete and streamed', async () => {
-  await using server = startWireServer(openaiWire);
-  const connection = `kind: Connection
-metadata: { name: chat }
-spec:
-  connectorRef: { kind: Connector, name: openai, package: '@goondan/base' }
-  config: { port: 0 }
-  secrets: { token: { value: open-sesame-0123456789 } }
-  ingress: { rules: [{ route: { instanceKeyProperty: conversation } }] }`;
-  await writeBundle('openai-compatible', 'tiny', server, connection);
-  symlinkSync(join(import.meta.dir, '../../../../node_modules'), join(place.folder, 'node_modules'));
-  server.answer(cut);
-  await place.serveWith({ env: noProviders }, 'bundle');
-  const address = await listeningAddress();
-  const complete = async (stream: boolean) => {
-    const body = JSON.stringify({ model: 'host', messages: [{ role: 'user', content: 'A story' }], stream });
-    const headers = { authorization: 'Bearer open-sesame-0123456789', 'content-type': 'application/json' };
-    return (await fetch(`${address}/v1/chat/completions`, { method: 'POST', headers, body })).text();
-  };
-  expect(JSON.parse(await complete(false)).choices[0]).toMatchObject({ finish_reason: 'length' });
-  const events = await complete(true);
-  expect(events.match(/"finish_reason":"\w+"/g)).toEqual(['"finish_reason":"length"']);
-  expect((await gdn('stop')).exitCode).toBe(0);
-});
-
-/** Waits until the connector has logged its address. A swarm accepts input before its connections listen. */
-async function listeningAddress(): Promise<string> {
-  for (;;) {
-    const [, address] = /Listening on (http:\S+)\//.exec((await gdn('logs')).stdout) ?? [];
-    if (address !== undefined) return address;
-    await Bun.sleep(20);
-  }
-}

@@ -1,16 +1,11 @@
 // `gdn validate`.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 describe('gdn validate', () => {
   test('a bundle without errors: exit 0', async () => {
@@ -91,27 +86,5 @@ describe('gdn validate', () => {
     expect((await place.run('validate', 'bundle')).exitCode).toBe(0);
     expect(existsSync(mark)).toBe(false);
     expect(existsSync(place.stateRoot)).toBe(false);
-  });
-
-  test('no bundle: a suggestion, exit 3', async () => {
-    const { stdout, stderr, exitCode } = await place.run('validate', 'nowhere');
-    expect(stderr).toBe(
-      'E_BUNDLE_MISSING: There is no folder "nowhere".\nName the folder that holds `goondan.yaml` with `--bundle`, or create a bundle with `gdn init`.\n',
-    );
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-  });
-
-  test('two bundles at once: exit 2', async () => {
-    const { stderr, exitCode } = await place.run('validate', 'one', '--bundle', 'two');
-    expect(stderr).toBe(
-      'E_USAGE: Two bundles are named: "one" and "two".\nName it once, as the argument or with `--bundle`.\n',
-    );
-    expect(exitCode).toBe(2);
-  });
-
-  test('--help ends with an example', async () => {
-    const { stdout, exitCode } = await place.run('validate', '--help');
-    expect(stdout).toEndWith('Example:\n  $ gdn validate my-swarm\n');
-    expect(exitCode).toBe(0);
   });
 });

@@ -15,9 +15,9 @@ test('an answer for always shows as much of its arguments as a question does', (
   };
   const linesOf = (command: string) =>
     describeGrant({ ...grant, args: { command } }, createColors(false), false).split('\n');
-  expect(linesOf('ls')).toEqual([
+  expect(linesOf('ls\u202e')).toEqual([
     '3fa9c1d2  helper (default): every call of bash__exec with exactly these arguments',
-    '    {"command":"ls"}',
+    '    {"command":"ls\\u202e"}',
     '    allowed by ann via chat, 2026-01-01T00:00:00Z',
     '',
   ]);

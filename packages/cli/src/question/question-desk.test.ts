@@ -29,10 +29,10 @@ async function open(
       question,
       ...(outcome === undefined ? {} : { outcome }),
     });
-  const answer = async ({ id, decision, note, digest, via }: QuestionReply) => {
+  const answer = async ({ id, decision, note, always, digest, via }: QuestionReply) => {
     if (world.fails !== undefined) throw world.fails;
     if (digest !== fakeQuestion.digest || via !== 'cli') throw new Error('not the question that was shown');
-    given.push([decision, id, note].filter((part) => part !== undefined).join(' '));
+    given.push([decision, id, note, always].filter((part) => part !== undefined).join(' '));
     // As in a real swarm, watchers get the notice before the call that answers the question returns.
     tell('decided', call(id), { decision, by: 'me' });
   };
@@ -120,15 +120,15 @@ describe('the desk of a person at a terminal', () => {
     expect(told).toEqual(['one no longer needs an answer: denied by ann\\u000asecond line.']);
   });
 
-  test('is silent about its own answers, and does not repeat a question left open', async () => {
-    const { desk, asked, told, ids } = await open([call('one'), call('two')]);
-    asked[0]?.answer({ decision: 'approved' });
+  test('says only what its own answer always allows, and does not repeat a question left open', async () => {
+    const { desk, asked, given, told, ids } = await open([call('one'), call('two')]);
+    asked[0]?.answer({ decision: 'approved', always: 'tool' });
     await settle();
     asked[1]?.answer(undefined);
     await settle();
     desk.look();
-    expect(ids()).toEqual(['one', 'two']);
-    expect(told).toEqual([]);
+    expect([ids(), given]).toEqual([['one', 'two'], ['approved one tool']]);
+    expect(told).toEqual([expect.stringMatching(/^one: every call of bash__exec, with any arguments, runs without/)]);
   });
 
   test('N-04 asks again about the questions that the person left open, if they still wait and concern the person', async () => {

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
-import { createColors } from '../colors.ts';
-import { describeGrant } from './describe-grant.ts';
 import { describeEffect, describeWish, explainKeys, nameAnswer, promptOf } from './wording.ts';
 
 const kinds = ['call', 'change', 'budget', 'form', 'page'] as const;
@@ -53,26 +51,5 @@ describe('the words of a question', () => {
       `it runs with your arguments; every call of bash__exec with exactly these arguments ${where}. ${how}`,
     );
     expect(describeEffect(of('call'), { decision: 'approved' })).toBeUndefined();
-  });
-
-  test('list what is always allowed, with the person and the door', () => {
-    const { id, agent, instanceKey, toolName, reason } = fakeQuestion;
-    const grant = {
-      id,
-      agent,
-      instanceKey,
-      toolName,
-      reason,
-      by: 'ann',
-      via: 'chat',
-      decidedAt: '2026-01-01T00:00:00Z',
-    };
-    const shown = (more: object) => describeGrant({ ...grant, always: 'tool', ...more }, createColors(false), false);
-    expect(shown({})).toBe(
-      '3fa9c1d2  helper (default): every call of bash__exec, with any arguments\n    allowed by ann via chat, 2026-01-01T00:00:00Z\n',
-    );
-    expect(shown({ always: 'arguments', args: { command: 'ls\u202e' } })).toBe(
-      '3fa9c1d2  helper (default): every call of bash__exec with exactly these arguments\n    {"command":"ls\\u202e"}\n    allowed by ann via chat, 2026-01-01T00:00:00Z\n',
-    );
   });
 });

@@ -2,6 +2,17 @@ import { expect, test } from 'bun:test';
 import type { SwarmStatus } from '@goondan/runtime';
 import { describeStatus } from './describe-status.ts';
 
+/** Describes a swarm with these parts. */
+function show(parts: object, suggest: (text: string) => string = String): string {
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], ...parts };
+  // The cast is safe: the other fields of a status are not shown.
+  return describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest });
+}
+
+/** Returns the rows of instances and kept connections, without the first line. */
+const rowsOf = (parts: object) => show(parts).split('\n').slice(1, -1);
+
+const instance = { agent: 'host', instanceKey: 'default', status: 'idle', queued: 0, crashes: 0 };
 const forged = 'no\n  other (default): idle, process 7';
 
 test('texts of a server cannot start new lines', () => {
@@ -15,29 +26,18 @@ test('texts of a server cannot start new lines', () => {
     problem: forged,
     lines: [forged],
     withheld: [{ name: forged, problem: forged }],
-  } as const;
-  const instance = { agent: 'host', instanceKey: 'default', status: 'idle', queued: 0, crashes: 0 } as const;
-  const swarm = {
-    swarm: 'default',
-    pid: 1,
-    startedAt: '2026-01-02T03:04:05.678Z',
-    instances: [{ ...instance, extensions: [status] }],
-    connections: [],
   };
-  // The cast is safe: the other fields of a status are not shown.
-  const shown = describeStatus(swarm as unknown as SwarmStatus, { isWatched: false, suggest: String });
+  const shown = show({ instances: [{ ...instance, extensions: [status] }] });
   expect(shown).toContain('withheld: no');
   expect(shown.match(/^ {2}other/gm)).toBeNull();
 });
 
 test('a problem of several lines is one line without symbols', () => {
   const problem = 'E_CONFIG: two mistakes:\r\n  - one\n  - two\n';
-  const instance = { agent: 'host', instanceKey: 'a\nb', status: 'does not start', queued: 0, crashes: 0, problem };
-  const connection = { connection: 'web', status: 'waiting', crashes: 0, problem };
+  const instances = [{ ...instance, instanceKey: 'a\nb', status: 'does not start', problem }];
+  const connections = [{ connection: 'web', status: 'waiting', crashes: 0, problem }];
   const changes = [{ at: '2026-01-02T03:04:05.678Z', outcome: 'refused', message: problem }];
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [instance], connections: [connection], changes };
-  // The cast is safe: the other fields of a status are not shown.
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+  const shown = show({ instances, connections, changes });
   const words = 'E_CONFIG: two mistakes: - one - two';
   expect(shown.split('\n').slice(1)).toEqual([
     `  host (a␊b): does not start, ${words}, \`gdn reload\` and \`gdn restart\` try again`,
@@ -57,10 +57,8 @@ test('at a terminal, times are local, as in the log', () => {
 });
 
 test('the inputs of an instance are described as in `gdn instance list`', () => {
-  const instance = { agent: 'host', instanceKey: 'k', status: 'working', pid: 8, queued: 1, crashes: 0 };
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [instance], connections: [] };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
-  expect(shown).toContain('\n  host (k): working, process 8, 1 input not handled yet\n');
+  const working = { ...instance, instanceKey: 'k', status: 'working', pid: 8, queued: 1 };
+  expect(show({ instances: [working] })).toContain('\n  host (k): working, process 8, 1 input not handled yet\n');
 });
 
 test('L-02 kept connections are shown with their process, their conversation and their server', () => {
@@ -70,8 +68,7 @@ test('L-02 kept connections are shown with their process, their conversation and
     { ...each, instanceKey: 'k', status: 'listening', pid: 9, server },
     { ...each, status: 'waiting', problem: forged },
   ];
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], kept };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+  const shown = show({ kept });
   expect(shown).toContain(
     '\n  files of host (k), kept: listening, process 9\n    files: connected since 2026-01-02T03:04:05Z, 1 tool, lost 1 time,',
   );
@@ -88,8 +85,7 @@ test('L-05 the latest three changes are shown, with the changeset that made or l
     { at, message: forged },
     { at, message: 'Reloaded: four.' },
   ];
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], changes };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+  const shown = show({ changes });
   expect(shown).toContain(
     '\nLatest changes:\n' +
       '  2026-01-02T03:04:05Z  changeset 1f3a9c2b of host undone by ann  Reloaded: one.\n' +
@@ -101,17 +97,12 @@ test('L-05 the latest three changes are shown, with the changeset that made or l
 });
 
 test('a long list of instances begins with those that need attention or work, then the newest, and is cut', () => {
-  const instance = (instanceKey: number, more: object = {}) => ({
-    ...{ agent: 'host', instanceKey: `k${instanceKey}`, status: 'idle', queued: 0, crashes: 0 },
-    ...more,
-  });
-  const instances = Array.from({ length: 300 }, (_, index) => instance(index));
-  instances[3] = instance(3, { status: 'working', queued: 1 });
-  instances[2] = instance(2, { questions: 1 });
-  instances[1] = instance(1, { status: 'does not start', problem: 'broken' });
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances, connections: [] };
-  const suggest = (text: string) => text.replace('list', 'list --bundle shop');
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest }).split('\n');
+  const numbered = (index: number, more: object = {}) => ({ ...instance, instanceKey: `k${index}`, ...more });
+  const instances = Array.from({ length: 300 }, (_, index) => numbered(index));
+  instances[3] = numbered(3, { status: 'working', queued: 1 });
+  instances[2] = numbered(2, { questions: 1 });
+  instances[1] = numbered(1, { status: 'does not start', problem: 'broken' });
+  const shown = show({ instances }, (text) => text.replace('list', 'list --bundle shop')).split('\n');
   const keys = shown.slice(1, -2).map((line) => /\((.*?)\)/.exec(line)?.[1]);
   expect(keys).toEqual(['k1', 'k2', 'k3', ...Array.from({ length: 17 }, (_, index) => `k${299 - index}`)]);
   expect(shown.slice(-2)).toEqual(['  and 280 more: `gdn instance list --bundle shop`', '']);
@@ -119,14 +110,11 @@ test('a long list of instances begins with those that need attention or work, th
 
 test('a list that is cut names the processes that conversations share', () => {
   const instances = Array.from({ length: 30 }, (_, index) => ({
-    ...{ agent: 'host', instanceKey: `k${index}`, status: 'idle', queued: 0, crashes: 0 },
+    ...instance,
+    instanceKey: `k${index}`,
     ...(index === 0 ? {} : { pid: index === 1 ? 8 : 9 }),
   }));
-  const describe = (some: typeof instances) => {
-    const status = { swarm: 'shop', pid: 7, startedAt: '', instances: some, connections: [] };
-    const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
-    return shown.match(/^ {2}process .*/gm);
-  };
+  const describe = (some: typeof instances) => show({ instances: some }).match(/^ {2}process .*/gm);
   expect(describe(instances)).toEqual(['  process 9: 28 conversations']);
   expect(describe(instances.slice(0, 20))).toBeNull();
 });
@@ -135,7 +123,8 @@ test('a long list hides no service that is not connected: neither of an instance
   const since = '2026-01-02T03:04:05.000Z';
   const server = (state: string) => ({ extension: 'files', state, since });
   const instances = Array.from({ length: 30 }, (_, index) => ({
-    ...{ agent: 'host', instanceKey: `k${index}`, status: 'idle', queued: 0, crashes: 0 },
+    ...instance,
+    instanceKey: `k${index}`,
     extensions: [server(index === 4 ? 'failed' : 'connected')],
   }));
   const kept = Array.from({ length: 30 }, (_, index) => ({
@@ -143,8 +132,7 @@ test('a long list hides no service that is not connected: neither of an instance
     ...(index === 25 ? { status: 'waiting', problem: 'no route' } : { status: 'listening' }),
     server: server(index === 27 ? 'reconnecting' : 'connected'),
   }));
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances, connections: [], kept };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String }).split('\n');
+  const shown = show({ instances, kept }).split('\n');
   expect(shown[1]).toStartWith('  host (k4): ');
   expect(shown.filter((line) => line.includes('kept: ')).slice(0, 2)).toEqual([
     '  mail of host (k27), kept: listening',
@@ -153,20 +141,10 @@ test('a long list hides no service that is not connected: neither of an instance
   expect(shown).toContain('  and 10 more: `gdn status --json`');
 });
 
-/** Returns the rows of instances and kept connections, without the first line. */
-function rowsOf(parts: object): string[] {
-  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], ...parts };
-  // The cast is safe: the other fields of a status are not shown.
-  return describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String })
-    .split('\n')
-    .slice(1, -1);
-}
-
 test('an instance that does not start has a suggestion, and one without inputs says nothing about them', () => {
-  const instance = { agent: 'host', queued: 0, crashes: 0 };
   const instances = [
     { ...instance, instanceKey: 'a', status: 'does not start', queued: 2, problem: 'no key' },
-    { ...instance, instanceKey: 'b', status: 'idle', pid: 8 },
+    { ...instance, instanceKey: 'b', pid: 8 },
   ];
   expect(rowsOf({ instances })).toEqual([
     '  host (a): does not start, 2 inputs not handled yet, no key, `gdn reload` and `gdn restart` try again',
@@ -179,7 +157,8 @@ test.each([
   ['has inputs', { queued: 1 }],
 ])('in a long list, an instance that only %s is among the first', (_, more) => {
   const instances = Array.from({ length: 30 }, (_each, index) => ({
-    ...{ agent: 'host', instanceKey: `k${index}`, status: 'asleep', queued: 0, crashes: 0 },
+    ...instance,
+    ...{ instanceKey: `k${index}`, status: 'asleep' },
     ...(index === 5 && more),
   }));
   const keys = rowsOf({ instances }).map((row) => /\((.*?)\)/.exec(row)?.[1]);
@@ -188,9 +167,7 @@ test.each([
 
 test('a list that is shown whole keeps its order: instances and kept connections', () => {
   const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
-  const instances = keys.map((instanceKey, index) => ({
-    ...{ agent: 'host', instanceKey, status: 'idle', queued: index, crashes: 0 },
-  }));
+  const instances = keys.map((instanceKey, queued) => ({ ...instance, instanceKey, queued }));
   const kept = keys.map((instanceKey, index) => ({
     ...{ agent: 'host', extension: 'mail', instanceKey, crashes: 0, status: 'waiting' },
     ...(index === 9 && { problem: 'no route' }),
@@ -201,19 +178,14 @@ test('a list that is shown whole keeps its order: instances and kept connections
 
 test('S-08 a swarm on many nodes has a line for each node, and instances name theirs', () => {
   const node = { version: '1', since: '2026-01-31T09:30:00.000Z', processes: 1, instances: 2 };
-  const status = {
-    ...{ swarm: 'shop', pid: 1, startedAt: node.since, connections: [] },
+  const shown = show({
     nodes: [
       { ...node, name: 'one' },
       { ...node, name: 'two', isDraining: true },
       { ...node, name: 'three', problem: 'E_CONTROL_CLOSED: It is gone.' },
     ],
-    instances: [
-      { agent: 'clerk', instanceKey: 'default', status: 'working', pid: 7, node: 'two', queued: 1, crashes: 0 },
-    ],
-  };
-  // Safe: the function reads no other field.
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+    instances: [{ ...instance, agent: 'clerk', status: 'working', pid: 7, node: 'two', queued: 1 }],
+  });
   expect(shown).toBe(
     'Swarm "shop" runs on 3 nodes.\n' +
       '  node one: lives, since 2026-01-31T09:30:00Z, 1 process, 2 conversations\n' +

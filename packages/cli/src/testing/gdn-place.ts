@@ -4,6 +4,7 @@
  * 2. `runProcess` and `start` start real processes, for tests about processes, streams and signals. They work like the
  *    launcher, but do not use it, because Node is slow to start. `launcher.process.test.ts` and others test the
  *    launcher.
+ * The folder is made at its first use, and a new one after `remove`, so that tests in turn can use the same place.
  */
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,10 +28,23 @@ export interface StartOptions {
 }
 
 export class GdnPlace {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-')));
-  readonly stateRoot = join(this.folder, 'state');
+  #folder: string | undefined;
   /** The swarms that this process serves. */
   readonly #served = new Set<{ readonly bundle: string }>();
+
+  get folder(): string {
+    return (this.#folder ??= realpathSync(mkdtempSync(join(tmpdir(), 'gdn-'))));
+  }
+
+  get stateRoot(): string {
+    return join(this.folder, 'state');
+  }
+
+  /** The folder of the only workspace in the state root. */
+  get workspace(): string {
+    const [name = ''] = readdirSync(join(this.stateRoot, 'workspaces'));
+    return join(this.stateRoot, 'workspaces', name);
+  }
 
   /** Writes files, given as path → text; returns their folder. */
   async write(name: string, files: Readonly<Record<string, string>>): Promise<string> {
@@ -132,12 +146,14 @@ export class GdnPlace {
    * exit, kills those that remain, and returns their command lines.
    */
   async remove(): Promise<string[]> {
+    if (this.#folder === undefined) return [];
     for (const { bundle } of this.#served) await this.run('stop', '--bundle', bundle);
     const deadline = Date.now() + 10_000;
     while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(10);
     const left = this.processes();
     for (const line of left) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
+    this.#folder = undefined;
     return left;
   }
 }

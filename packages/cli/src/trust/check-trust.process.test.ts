@@ -1,18 +1,13 @@
 // Tests with real agents: the question for trust, and the remembered trust in a folder. (`hostile-folder.test.ts` tests
 // the other answers.)
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isTrusted, rememberTrust } from '@goondan/runtime/bundle';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// This timeout is long, because processes start one after the other and the machine may be busy.
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const place = openPlace();
 
 const hello = ['--input', 'Hello'];
 const answered = { stdout: 'You said: Hello\n', stderr: '', exitCode: 0 };
