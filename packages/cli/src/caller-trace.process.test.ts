@@ -19,16 +19,7 @@ test('R-08 run and send use the trace of TRACEPARENT, and ignore a malformed one
 
   await place.serve('bundle');
   try {
-    const sent = await place.runProcessWith(
-      { env },
-      'send',
-      '--bundle',
-      'bundle',
-      '--input',
-      'three',
-      '--wait',
-      '--json',
-    );
+    const sent = await place.runProcessWith({ env }, ...'send --bundle bundle --input three --wait --json'.split(' '));
     expect(JSON.parse(sent.stdout)).toMatchObject({ traceId, response: 'You said: three' });
   } finally {
     await place.run('stop', '--bundle', 'bundle');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from './testing/gdn-place.ts';
-import { refusal } from './testing/open-place.ts';
+import { escapePattern } from './testing/open-place.ts';
 import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
 import { sampleBundle } from './testing/sample-bundle.ts';
 import { sampledCases } from '../../../test/samples.ts';
@@ -27,7 +27,10 @@ const needBundle = ends.filter(
 const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'mcp'].includes(name));
 /** Options that a command needs, but that commander does not treat as required. */
 const moreOptions: Readonly<Record<string, readonly string[]>> = { 'mcp add': ['--url', 'http://localhost'] };
-const takesMany = ({ command }: KnownCommand) => command.registeredArguments.some(({ variadic }) => variadic);
+const takeFew = ends.filter(({ command }) => !command.registeredArguments.some(({ variadic }) => variadic));
+const needParts = ends.filter((known) => usual(known).length > known.path.length);
+/** `gdn changes` also works while the bundle cannot be read. */
+const readBundle = needState.filter(({ path }) => path[0] !== 'changes');
 
 beforeAll(async () => {
   await place.write('good', { 'goondan.yaml': sampleBundle() });
@@ -52,34 +55,24 @@ describe('every command', () => {
       await expectRefusal([...usual(known), `${long}`], 2, { message: `option '${flags}' needs a value`, suggestion });
       const message = `option '${flags}' argument '' is invalid. `;
       await expectRefusal([...usual(known), `${long}`, ''], 2, {
-        message: new RegExp(`^${escape(message)}`),
+        message: new RegExp(`^${escapePattern(message)}`),
         suggestion,
       });
     }
   });
 
-  test.each(
-    sampled(
-      ends.filter((known) => !takesMany(known)),
-      2,
-    ),
-  )('gdn %s: an argument too many', async (_name, known) => {
+  test.each(sampled(takeFew, 2))('gdn %s: an argument too many', async (_name, known) => {
     const takesFolder = known.command.registeredArguments.some((each) => each.name() === 'folder');
     const most = known.command.registeredArguments.map(() => 'x');
     const hasBundle = known.command.options.some(({ long }) => long === '--bundle');
     const hint = takesFolder || !hasBundle ? '' : 'Name the bundle with `--bundle more`. ';
     await expectRefusal([...known.path, ...most, ...neededOptions(known), 'more'], 2, {
       message: /^too many arguments for '/,
-      suggestion: new RegExp(`^${escape(hint)}`),
+      suggestion: new RegExp(`^${escapePattern(hint)}`),
     });
   });
 
-  test.each(
-    sampled(
-      ends.filter((known) => usual(known).length > known.path.length),
-      3,
-    ),
-  )('gdn %s: a required part is missing', async (name, { path }) => {
+  test.each(sampled(needParts, 3))('gdn %s: a required part is missing', async (name, { path }) => {
     await expectRefusal([...path], 2, {
       message: /^(missing required argument '[\w-]+'|required option '.+' not specified)$/,
       suggestion: new RegExp(
@@ -106,13 +99,7 @@ describe('every command', () => {
     });
   });
 
-  // `gdn changes` also works while the bundle cannot be read.
-  test.each(
-    sampled(
-      needState.filter(({ path }) => path[0] !== 'changes'),
-      5,
-    ),
-  )('gdn %s: a bundle that cannot be read', async (_name, known) => {
+  test.each(sampled(readBundle, 5))('gdn %s: a bundle that cannot be read', async (_name, known) => {
     const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--bundle', at('broken')]);
     expect(stderr).toMatch(/goondan\.yaml:2:1 /);
     expect(stderr).toMatch(/(^|\n)E_BUNDLE_INVALID: .+\n(.*\n)*Correct the errors .+\n$/);
@@ -359,12 +346,10 @@ async function expectRefusal(args: readonly string[], exitCode: number, refusal:
 
 /** A text must match completely; a pattern matches from the start of the text. */
 function whole(wanted: string | RegExp, before = ''): RegExp {
-  if (typeof wanted === 'string') return new RegExp(`^${escape(before + wanted)}$`);
-  return new RegExp(wanted.source.startsWith('^') ? `^${escape(before)}${wanted.source.slice(1)}` : wanted.source);
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
+  if (typeof wanted === 'string') return new RegExp(`^${escapePattern(before + wanted)}$`);
+  return new RegExp(
+    wanted.source.startsWith('^') ? `^${escapePattern(before)}${wanted.source.slice(1)}` : wanted.source,
+  );
 }
 
 /** Returns a valid command line, with all required arguments and options. */

@@ -129,7 +129,32 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     page.off('request', note);
   });
 
-  test('a tool call is denied, with a reason for the agent; L-05 a change of the bundle is shown as its diff', async () => {
+  testInProof('moves through the onion with the arrow keys', async () => {
+    await page.getByRole('treeitem', { name: /^turn\s*concierge/ }).click();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: 'What memory did' }).waitFor();
+    expect(await page.getByRole('region', { name: 'What memory did' }).textContent()).toContain('append system');
+    // The left arrow closes an open band, and then moves out.
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForFunction(() => document.querySelector('.band.is-step') === null);
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('region', { name: 'What concierge did' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.inspector').waitFor({ state: 'detached' });
+  });
+
+  testInProof('a tool call is approved', async () => {
+    await send(page, 'Book a picnic in Lisbon');
+    const approval = page.getByRole('region', { name: /waits for you/ });
+    await approval.waitFor();
+    expect(await approval.textContent()).toContain('"city": "Lisbon"');
+    expect(await page.locator('.turn.is-live').textContent()).toContain('waits for a person');
+    await approval.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.turn:not(.is-live)', { hasText: 'is booked' }).waitFor();
+    await approval.waitFor({ state: 'detached' });
+  });
+
+  test('and denied, with a reason for the agent; L-05 a change of the bundle is shown as its diff', async () => {
     // The demo has no agent that changes its bundle, so the answer of the server becomes one about a change.
     const whole = /\/api\/workspaces\/[^/?]+$/;
     const diff = '--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n same\n--- old\n+new\u202e\n';
@@ -145,7 +170,17 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await approval.waitFor();
     expect(await approval.textContent()).toContain('concierge wants to change its bundle');
     expect(await approval.textContent()).toContain('changed a.md');
-    await approval.locator('.diff-added', { hasText: '+new\\u202e' }).waitFor();
+    const painted = await approval
+      .locator('.diff span')
+      .evaluateAll((lines) => lines.map((line) => `${line.className}|${line.textContent ?? ''}`));
+    expect(painted).toEqual([
+      'diff-file|--- a/a.md\n',
+      'diff-file|+++ b/a.md\n',
+      'diff-place|@@ -1,2 +1,2 @@\n',
+      '| same\n',
+      'diff-removed|--- old\n',
+      'diff-added|+new\\u202e\n',
+    ]);
     await approval.getByRole('textbox').fill('Too cold there.');
     await approval.getByRole('button', { name: 'Deny' }).click();
     await approval.waitFor({ state: 'detached' });
@@ -529,22 +564,31 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
 });
 
 /**
- * A desk that asks a clerk, who answers with a schema. The prompts are long enough to be cached.
+ * A desk that asks a clerk, who answers with a schema. A layer changes the system prompt of the desk for its third
+ * question. The prompts are long enough to be cached.
  */
 const counted = (endpoint: string) => ({
   'goondan.yaml': [
     `kind: Model, metadata: { name: claude }, spec: { provider: anthropic, model: ${anthropicCase.model}, apiKey: key, endpoint: "${endpoint}/v1" }`,
     'kind: Model, metadata: { name: script }, spec: { provider: scripted, model: script, options: { script: [{ say: Yes. }] } }',
     `kind: Agent, metadata: { name: desk }, spec: { modelConfig: { modelRef: Model/claude }, prompt: { system: ${'Be brief. '.repeat(500)} },
-      tools: [Tool/agents] }`,
+      tools: [Tool/agents], extensions: [Extension/greeter] }`,
     `kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/claude }, prompt: { system: ${'Be exact. '.repeat(500)} },
       output: { schema: { type: object, properties: { city: { type: string } }, required: [city] } } }`,
     'kind: Agent, metadata: { name: porter }, spec: { modelConfig: { modelRef: Model/script } }',
+    'kind: Extension, metadata: { name: greeter }, spec: { entry: ./greeter.ts }',
     `kind: Swarm, metadata: { name: hotel }, spec: { entryAgent: Agent/desk, agents: [Agent/desk, Agent/clerk, Agent/porter],
       policy: { spares: 0, maxFileBytes: 1000 } }`,
   ]
     .map((resource) => `{ apiVersion: goondan.ai/v1, ${resource} }\n`)
     .join('---\n'),
+  'greeter.ts': `export function register({ pipeline }) {
+    pipeline.register('model', (ctx) => {
+      if (JSON.stringify(ctx.messages.at(-1)).includes('Third'))
+        ctx.messages = [{ role: 'system', content: 'Greet.' }, ...ctx.messages.slice(1)];
+      return ctx.next();
+    });
+  }`,
 });
 const priced = `currency: USD
 models:
@@ -615,6 +659,20 @@ describeInProof('Studio with a provider', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
+  test('Y-03 a turn shows its own tokens and those of called agents, as the server counted them', async () => {
+    const text = (some: readonly Tokens[], unit = '') => {
+      const { input, output, cached, written } = sumOf(some);
+      const cache = [...(cached > 0 ? [`${cached} from the cache`] : []), `${written} to the cache`];
+      return `${input} → ${output}${unit} (${cache.join(', ')})`;
+    };
+    // The second call of the desk read the prompt that its first call had written.
+    expect(tokens.map(({ cached }) => cached > 0)).toEqual([false, false, true]);
+    const head = await page.locator('.turn-head', { hasText: 'tokens' }).textContent();
+    expect(head).toContain(
+      `${text(tokens, ' tokens')}: own ${text(tokens.filter(isDesk))}, called agents ${text(tokens.filter(isClerk))}`,
+    );
+  });
+
   test('Y-03 the overview shows the tokens of each agent with their cost, and names a model without a price', async () => {
     await studio.gdn('send', '--bundle', 'hotel', '--agent', 'porter', '--input', 'Are you there?', '--wait');
     await page.getByRole('link', { name: 'Overview' }).click();
@@ -634,6 +692,33 @@ describeInProof('Studio with a provider', () => {
     await page.getByText('The price file does not have scripted/script.').waitFor();
     await page.getByRole('combobox', { name: 'By' }).selectOption('model');
     await row(`anthropic/${anthropicCase.model}`).waitFor();
+  });
+
+  test('Y-01 an answer that fits a schema is JSON, and the prompt of its call names the schema and equals the body', async () => {
+    await page.locator('.conversations section', { hasText: 'clerk' }).getByRole('link').click();
+    const turn = page.locator('.turn', { hasText: 'Which city?' });
+    await turn.locator('pre.code[data-language=json]').waitFor();
+    expect(JSON.parse((await turn.locator('pre.code').textContent()) ?? '')).toEqual({ city: 'Seoul' });
+    await turn.getByRole('button', { name: 'Onion' }).click();
+    await page.getByRole('treeitem', { name: /^model Model\/claude/ }).click();
+    const model = page.getByRole('region', { name: 'What Model/claude did' });
+    await model.locator('summary', { hasText: 'Prompt' }).click();
+    await model.getByText('Exact: the body below is the one that @ai-sdk/anthropic').waitFor();
+    expect(await model.locator('h4').allTextContents()).toContain('schema of the answer · agent clerk');
+    await model.locator('summary', { hasText: 'Body' }).click();
+    const body = await model.locator('.prompt-body pre').textContent();
+    expect(JSON.parse(body ?? '')).toEqual(server.requests[1]?.body);
+    await page.keyboard.press('Escape');
+  });
+
+  test('Y-05 a call whose cached prefix was lost says which layer lost it', async () => {
+    server.answer(said('Fine.'));
+    for (const input of ['Second', 'Third']) await studio.gdn('send', '--bundle', 'hotel', '--input', input, '--wait');
+    await page.locator('.conversations section', { hasText: 'desk' }).getByRole('link').click();
+    await page.locator('.turn:not(.is-live)', { hasText: 'Third' }).getByRole('button', { name: 'Onion' }).click();
+    await page.getByRole('treeitem', { name: /^model Model\/claude, cache lost/ }).click();
+    const model = page.getByRole('region', { name: 'What Model/claude did' });
+    await model.getByText('cache lost at the system prompt: `greeter` replaced it').waitFor();
   });
 
   test('and the browser reported only the refusal of the long file', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
 import { promptOf } from '../question/wording.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { escapePattern } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 
@@ -87,7 +88,7 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
 
   /** Waits for the question about this call; questions about earlier calls may still be on the screen. */
   async function seeQuestion(what: string): Promise<void> {
-    await terminal.see(new RegExp(`{"what":"${what}"}[^]*\\n${escaped(promptOf({ kind: 'call' }))}$`));
+    await terminal.see(new RegExp(`{"what":"${what}"}[^]*\\n${escapePattern(promptOf({ kind: 'call' }).trimEnd())}$`));
   }
 
   /** Sends a message when the chat is at rest, and waits for the question. */
@@ -170,13 +171,9 @@ describe.skipIf(!hasTmux)('the chat, when a person is asked', () => {
     const left = await terminal.see(/The turn is not over: it continues when you run the swarm again\.\s+\$$/);
     expect(left).not.toContain('E_SWARM_STOPPED');
     await terminal.clear();
-    await terminal.run('run', 'bundle', '--trust', '--instance', 'other');
+    await terminal.run('run', 'bundle', '--trust');
     await seeQuestion('a coat');
     await terminal.enter('y');
     await terminal.see(/> put a coat[^]*Put: a coat[^]*\n>\s*$/);
   });
 });
-
-function escaped(text: string): string {
-  return text.trimEnd().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-}

@@ -6,6 +6,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 import { testInProof } from '../../../../test/samples.ts';
+import { until } from '../../../../test/until.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(180_000);
@@ -320,11 +321,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.see('… weather__get');
     await terminal.close();
     const shown = async () => (await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle')).stdout;
-    const deadline = Date.now() + 40_000;
-    while (!(await shown()).includes('It is 21 degrees.')) {
-      expect(Date.now()).toBeLessThan(deadline);
-      await Bun.sleep(200);
-    }
+    await until(async () => (await shown()).includes('It is 21 degrees.'), { within: 40_000 });
   });
 
   testInProof(
@@ -364,11 +361,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
       }
       // The swarm, which answers again, has cancelled the turn.
       const history = () => place.run('history', 'host', 'slow', '--bundle', 'bundle', '--json');
-      const deadline = Date.now() + 40_000;
-      while (!(await history()).stdout.includes('E_CANCELLED')) {
-        expect(Date.now()).toBeLessThan(deadline);
-        await Bun.sleep(100);
-      }
+      await until(async () => (await history()).stdout.includes('E_CANCELLED'), { within: 40_000 });
 
       await terminal.clear();
       await start();

@@ -1,13 +1,10 @@
-import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
 import { durableStore } from '@goondan/runtime/history';
 import type { AgentEvent } from '@goondan/types';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { readEarlier } from './read-earlier.ts';
 
-const place = { stateRoot: mkdtempSync(join(tmpdir(), 'gdn-earlier-')), workspaceId: 'w' };
-afterEach(() => rmSync(place.stateRoot, { recursive: true, force: true }));
+const place = { stateRoot: temporaryFolder(), workspaceId: 'w' };
 
 test('a chat continues the turns of gdn, and not those of other senders', async () => {
   const journal = await durableStore(place);

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { findMentions, readMentions } from './read-mentions.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mentions-'));
-  for (const name of ['cat.png', 'my notes.txt']) writeFileSync(join(folder, name), `the bytes of ${name}`);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
+for (const name of ['cat.png', 'my notes.txt']) writeFileSync(join(folder, name), `the bytes of ${name}`);
 
 test.each([
   ['look at @cat.png', 'look at cat.png', ['cat.png']],

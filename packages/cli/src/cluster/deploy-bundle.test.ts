@@ -18,23 +18,15 @@ function deploymentsWith(deployed: string) {
 
 const done = { digest: 'new', isNew: true, before: 'old', by: 'ann' };
 
-test('the bundle before is deployed again', async () => {
-  const deployments = deploymentsWith('new');
-  expect(await takeBack(deployments, done)).toBe(true);
-  expect(deployments.current()).toBe('old');
-});
+const { before: _, ...first } = done;
 
-test('a bundle that somebody else has deployed meanwhile stays', async () => {
-  const deployments = deploymentsWith('newest');
-  expect(await takeBack(deployments, done)).toBe(false);
-  expect(deployments.current()).toBe('newest');
-});
-
-test('a bundle that was deployed before, or that is the first one, stays', async () => {
-  const { before: _, ...first } = done;
-  for (const one of [{ ...done, isNew: false }, first]) {
-    const deployments = deploymentsWith('new');
-    expect(await takeBack(deployments, one)).toBe(false);
-    expect(deployments.current()).toBe('new');
-  }
+test.each([
+  ['the bundle before is deployed again', 'new', done, true, 'old'],
+  ['a bundle that somebody else has deployed meanwhile stays', 'newest', done, false, 'newest'],
+  ['a bundle that was deployed before stays', 'new', { ...done, isNew: false }, false, 'new'],
+  ['a bundle that is the first one stays', 'new', first, false, 'new'],
+])('%s', async (_title, deployed, one, isTakenBack, current) => {
+  const deployments = deploymentsWith(deployed);
+  expect(await takeBack(deployments, one)).toBe(isTakenBack);
+  expect(deployments.current()).toBe(current);
 });

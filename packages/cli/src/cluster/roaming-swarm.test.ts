@@ -39,14 +39,19 @@ function makeNode() {
   };
 }
 
+/** A swarm at the first node, which goes on at the second one. */
+function makeTwo() {
+  const [one, two] = [makeNode(), makeNode()];
+  return { one, two, swarm: roamingSwarm(one.swarm, { connect: async () => two.swarm }) };
+}
+
 async function settle(): Promise<void> {
   for (let round = 0; round < 20; round += 1) await Promise.resolve();
 }
 
 describe('a swarm on many nodes', () => {
   test('S-08 answers a question at another node when the first one dies, under the same id', async () => {
-    const [one, two] = [makeNode(), makeNode()];
-    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+    const { one, two, swarm } = makeTwo();
     const accepted: string[] = [];
     const asked = swarm.ask({ input: 'Hi' }, { onAccepted: ({ eventId }) => accepted.push(eventId) });
     await settle();
@@ -60,8 +65,7 @@ describe('a swarm on many nodes', () => {
   });
 
   test('cancels a turn at the other node', async () => {
-    const [one, two] = [makeNode(), makeNode()];
-    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+    const { one, two, swarm } = makeTwo();
     const abort = new AbortController();
     let isCancelled = false;
     const asked = swarm.ask({ input: 'Hi' }, { signal: abort.signal, onCancelled: () => (isCancelled = true) });
@@ -77,8 +81,7 @@ describe('a swarm on many nodes', () => {
   });
 
   test('S-08 goes on with a watch, and says that notices may be missing', async () => {
-    const [one, two] = [makeNode(), makeNode()];
-    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+    const { one, two, swarm } = makeTwo();
     const seen: SwarmNotice[] = [];
     const watch = await swarm.watch({}, (notice) => seen.push(notice));
     one.die();
@@ -129,8 +132,7 @@ describe('a swarm on many nodes', () => {
       (swarm) => swarm.stop(),
     ];
     for (const request of requests) {
-      const [one, two] = [makeNode(), makeNode()];
-      const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+      const { one, two, swarm } = makeTwo();
       one.die();
       expect(await request(swarm).catch((error: unknown) => error)).toMatchObject({ code: 'E_CONTROL_CLOSED' });
       expect(two.control.calls).toEqual([]);
@@ -139,8 +141,7 @@ describe('a swarm on many nodes', () => {
   });
 
   test('goes on with another node when the certificate is that of another program', async () => {
-    const [one, two] = [makeNode(), makeNode()];
-    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+    const { one, two, swarm } = makeTwo();
     one.control.failNext(new GoondanError('E_CLUSTER_CERTIFICATE', 'Another program answers.'));
     expect(await swarm.deliver({ input: 'Hi' })).toMatchObject({ accepted: true });
     expect(two.control.calls).toHaveLength(1);
@@ -171,8 +172,7 @@ describe('a swarm on many nodes', () => {
   });
 
   test('passes on an error that is not about the node', async () => {
-    const [one, two] = [makeNode(), makeNode()];
-    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+    const { one, two, swarm } = makeTwo();
     one.control.failNext(new GoondanError('E_AGENT_UNKNOWN', 'No.'));
     expect(await swarm.deliver({ input: 'Hi' }).catch((error: unknown) => error)).toMatchObject({
       code: 'E_AGENT_UNKNOWN',

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { needClusterToken, readClusterToken } from './cluster-token.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'store-address-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function write(name: string, text: string, mode: number): string {
   const path = join(folder, name);

@@ -155,34 +155,6 @@ describe('gdn backup and gdn restore', () => {
     expect((await gdn('backup copies/two --state-root elsewhere')).stderr).toStartWith('E_SWARM_UNKNOWN: ');
   });
 
-  testInProof(
-    'restore names agents of the backup that the bundle lacks; their conversations wait for them',
-    async () => {
-      await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
-      for (const [agent, key] of [
-        ['host', 'one'],
-        ['seller', 'one'],
-        ['clerk', 'one'],
-        ['clerk', 'two'],
-      ]) {
-        expect((await ask(`Hi --agent ${agent} --instance ${key}`)).exitCode).toBe(0);
-      }
-      expect((await gdn('backup copies/one')).exitCode).toBe(0);
-      await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-      const restored = await gdn('restore copies/one --json --state-root elsewhere');
-      expect(restored.exitCode).toBe(0);
-      expect(restored.stderr).toBe(
-        'warn: Swarm "default" of this bundle has no agents "clerk", "seller": 3 conversations are restored, but do not ' +
-          'start until the bundle has the agents. Inputs that wait are kept until then.\n',
-      );
-      expect(JSON.parse(restored.stdout)).toMatchObject({ conversations: 4, missingAgents: ['clerk', 'seller'] });
-      expect(json(await gdn('instance list --json --state-root elsewhere'))).toHaveLength(4);
-      await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
-      const again = await gdn('run bundle --trust --input Bye --agent clerk --instance two --state-root elsewhere');
-      expect(again.stdout).toBe('You said: Bye\n');
-    },
-  );
-
   test('a damaged backup is refused with the name of the file; a damaged conversation gives a warning and exit code 1', async () => {
     await ask('Hi');
     const log = join(place.workspace, 'instances/host~default/messages/events.jsonl');

@@ -4,21 +4,12 @@ import { join } from 'node:path';
 import { openDatabase } from '../../../postgres/src/driver/database.ts';
 import { dumpDatabase } from '../../../postgres/src/testing/dump-database.ts';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
-import {
-  afterAll,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from '../../../postgres/src/testing/with-postgres.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
+import { afterAll, beforeAll, describe, expect, test } from '../../../postgres/src/testing/with-postgres.ts';
+import { openPlace } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-setDefaultTimeout(60_000);
-
 const TOKEN = 'only-the-nodes-of-a-test-know-this-token-0123456789';
-const place = new GdnPlace();
+const place = openPlace(afterAll);
 let database: TestDatabase;
 let env: Record<string, string>;
 
@@ -30,10 +21,7 @@ beforeAll(async () => {
   mkdirSync(join(place.folder, 'empty'));
   expect(await gdn('store', 'init')).toMatchObject({ exitCode: 0 });
 });
-afterAll(async () => {
-  await database.drop();
-  expect(await place.remove()).toEqual([]);
-});
+afterAll(() => database.drop());
 
 const gdn = (...args: string[]) => place.runWith({ env }, ...args);
 const ask = (folder: string) => gdn('run', folder, '--trust', '--input', 'Hello', '--node', 'one');

@@ -3,17 +3,14 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandsAbout, openPlace, outputOf } from '../testing/open-place.ts';
-import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampleBundle, withExtension } from '../testing/sample-bundle.ts';
 
 const place = openPlace();
 const { gdn, json } = commandsAbout(place);
 
 /** `host` answers with all user texts so far, and with the number of turns that its extension counted. */
 const remembering = {
-  'goondan.yaml': sampleBundle({
-    agent: 'extensions: [Extension/recall]',
-    more: 'kind: Extension\nmetadata: { name: recall }\nspec: { entry: ./recall.ts }',
-  }),
+  'goondan.yaml': sampleBundle(withExtension('recall')),
   'recall.ts': `
 import type { ExtensionRegister } from '@goondan/types';
 export const register: ExtensionRegister = (api) => {
@@ -171,10 +168,7 @@ describe('gdn blame', () => {
 
   test('names the events that a summary replaced', async () => {
     await place.write('bundle', {
-      'goondan.yaml': sampleBundle({
-        agent: 'extensions: [Extension/clerk]',
-        more: 'kind: Extension\nmetadata: { name: clerk }\nspec: { entry: ./clerk.ts }',
-      }),
+      'goondan.yaml': sampleBundle(withExtension('clerk')),
       'clerk.ts': `
 import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 export const register: ExtensionRegister = (api) => {

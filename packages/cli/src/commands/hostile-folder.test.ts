@@ -56,12 +56,8 @@ describe('gdn validate', () => {
   test('R-04 --json: names each problem with its place, runs none of the code, exit 4', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
     for (const [cwd, ...args] of [[place.folder, folder], [folder]]) {
-      const { stdout, stderr, exitCode } = await place.runProcessWith(
-        { cwd: cwd ?? '' },
-        'validate',
-        ...args,
-        '--json',
-      );
+      const typed = ['validate', ...args, '--json'];
+      const { stdout, stderr, exitCode } = await place.runProcessWith({ cwd: cwd ?? '' }, ...typed);
       const said: { valid: boolean; errors: Problem[]; warnings: Problem[] } = JSON.parse(stdout);
       expect(said.valid).toBe(false);
       expect(said.errors.map(({ file, line, column, code }) => `${file}:${line}:${column} ${code}`)).toEqual(problems);

@@ -1,22 +1,17 @@
 // Tests `gdn mcp` with real servers.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { GdnPlace } from '../testing/gdn-place.ts';
-import { outputOf, refusal } from '../testing/open-place.ts';
+import { openPlace, outputOf, refusal } from '../testing/open-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { until } from '../../../../test/until.ts';
 
-setDefaultTimeout(60_000);
-
-let place: GdnPlace;
+const place = openPlace();
 let folder: string;
 beforeEach(async () => {
-  place = new GdnPlace();
   folder = await place.write('bundle', { 'goondan.yaml': sampleBundle() });
 });
-afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const mcp = (command: string, ...args: string[]) => {
   const at = args.indexOf('--');
@@ -244,27 +239,12 @@ describe('gdn mcp test', () => {
 
   test('names the problem: exit 1 for the server and its tool, 2 for the command line, 3 for a name', async () => {
     await declare(alive(), { timeouts: { callMs: 300 } });
-    expect(await run('notes', '--trust', '--call', 'fail')).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/^E_MCP_TOOL: it did not work/),
-    });
-    expect(await run('notes', '--trust', '--call', 'hang')).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/^E_MCP_TIMEOUT: /),
-    });
-    expect(await run('notes', '--trust', '--call', 'gone')).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringMatching(/^E_MCP_UNKNOWN: .*look, fail, hang/),
-    });
-    expect(await run('notes', '--trust', '--call', 'look', '--args', '[]')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(/^E_USAGE: /),
-    });
+    expect(await run('notes', '--trust', '--call', 'fail')).toEqual(refusal(1, 'E_MCP_TOOL: it did not work'));
+    expect(await run('notes', '--trust', '--call', 'hang')).toEqual(refusal(1, 'E_MCP_TIMEOUT: '));
+    expect(await run('notes', '--trust', '--call', 'gone')).toEqual(refusal(3, /^E_MCP_UNKNOWN: .*look, fail, hang/));
+    expect(await run('notes', '--trust', '--call', 'look', '--args', '[]')).toEqual(refusal(2, 'E_USAGE: '));
     expect(await run('notes', '--trust', '--args', '{}')).toMatchObject({ exitCode: 2 });
-    expect(await run('nobody', '--trust')).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringMatching(/^E_MCP_UNKNOWN: .*notes, tools/),
-    });
+    expect(await run('nobody', '--trust')).toEqual(refusal(3, /^E_MCP_UNKNOWN: .*notes, tools/));
 
     await declare([process.execPath, '-e', 'console.error("no such database"); process.exit(3)']);
     const dead = await run('notes', '--trust', '--json');

@@ -63,13 +63,11 @@ const gdn = async (...args: string[]) => {
 };
 
 /** Returns the trace of the turn once it is as described. */
-async function traceWhen(isSo: (turn: TurnTrace) => boolean): Promise<TurnTrace> {
-  for (;;) {
-    const read = JSON.parse(await gdn('trace', 'last', '--json')) as { readonly turns: readonly TurnTrace[] };
-    const [turn] = read.turns;
-    if (turn !== undefined && isSo(turn)) return turn;
-    await Bun.sleep(50);
-  }
+function traceWhen(isSo: (turn: TurnTrace) => boolean): Promise<TurnTrace> {
+  return until(async () => {
+    const { turns } = JSON.parse(await gdn('trace', 'last', '--json')) as { readonly turns: readonly TurnTrace[] };
+    return turns.find(isSo);
+  });
 }
 
 test('L-01 a turn that saw two plans says which plan each step had: resumed after a kill, traced and replayed', async () => {

@@ -7,7 +7,7 @@ import type { ReplayReport } from '@goondan/runtime/history';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
-import { outputOf, refusal } from '../testing/open-place.ts';
+import { outputOf } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.

@@ -6,8 +6,8 @@ import type { Swarm } from '@goondan/runtime';
 import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
 import { serveControl } from '../../../runtime/src/orchestrator/control/serve-control.ts';
 import { readVersion } from '../read-version.ts';
-import { openPlace, outputOf } from '../testing/open-place.ts';
-import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+import { openPlace, outputOf, refusal } from '../testing/open-place.ts';
+import { sampleBundle, tellTale, withExtension } from '../testing/sample-bundle.ts';
 import { sampledCases } from '../../../../test/samples.ts';
 import { until } from '../../../../test/until.ts';
 
@@ -149,8 +149,7 @@ describe('gdn run --input', () => {
     await place.write('bundle', {
       'goondan.yaml': sampleBundle({
         ...slow,
-        agent: 'extensions: [Extension/tidy]',
-        more: 'kind: Extension\nmetadata: { name: tidy }\nspec: { entry: ./tidy.ts }',
+        ...withExtension('tidy'),
       }),
       'tidy.ts': `import { writeFileSync } from 'node:fs';
         export const register = () => async () => {
@@ -174,10 +173,7 @@ describe('gdn run --input', () => {
   test('Ctrl-C twice: the next run does not continue the turn, and the history shows its end', async () => {
     const mark = join(place.folder, 'begun');
     await place.write('bundle', {
-      'goondan.yaml': sampleBundle({
-        agent: 'extensions: [Extension/deaf]',
-        more: 'kind: Extension\nmetadata: { name: deaf }\nspec: { entry: ./deaf.ts }',
-      }),
+      'goondan.yaml': sampleBundle(withExtension('deaf')),
       'deaf.ts': deaf(mark),
     });
     const child = place.start('run', 'bundle', '--trust', '--input', 'Wait');
@@ -229,9 +225,8 @@ describe('gdn run --input', () => {
     ['an input for a detached swarm', {}, ['--detach'], 'E_USAGE', 2],
   ])('%s', async (_name, sample, args, code, expected) => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(sample) });
-    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', ...args);
-    expect(stderr).toContain(`${code}: `);
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: expected });
+    const refused = await place.run('run', 'bundle', '--trust', '--input', 'Hello', ...args);
+    expect(refused).toEqual(refusal(expected, new RegExp(`^${code}: `, 'm')));
   });
 });
 

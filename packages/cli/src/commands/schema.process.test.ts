@@ -1,12 +1,10 @@
 // Tests answers that fit a schema with `gdn`, on files and in PostgreSQL, with a called agent in a shared process.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import { hasPostgres, test as postgresTest } from '../../../postgres/src/testing/with-postgres.ts';
-import { GdnPlace } from '../testing/gdn-place.ts';
-
-setDefaultTimeout(60_000);
+import { openPlace } from '../testing/open-place.ts';
 
 // `stored-turn.process.test.ts` demands a schema of a swarm on PostgreSQL.
 const weather = {
@@ -43,7 +41,7 @@ export function register({ pipeline }) {
 }
 `;
 
-const place = new GdnPlace();
+const place = openPlace(afterAll);
 let database: TestDatabase | undefined;
 beforeAll(async () => {
   await place.write('bundle', {
@@ -59,10 +57,7 @@ beforeAll(async () => {
   database = await makeTestDatabase({ hasTables: false });
   expect(await place.runWith({ env: envOfStore() }, 'store', 'init')).toMatchObject({ exitCode: 0 });
 });
-afterAll(async () => {
-  await database?.drop();
-  expect(await place.remove()).toEqual([]);
-});
+afterAll(() => database?.drop());
 
 const envOfStore = () => ({
   GOONDAN_STORE: database?.address,

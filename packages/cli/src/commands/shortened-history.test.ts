@@ -7,7 +7,7 @@ import { sampleStep } from '../../../../test/samples.ts';
 import type { Ended } from '../testing/gdn-place.ts';
 import { openPlace } from '../testing/open-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
-import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampleBundle, withExtension } from '../testing/sample-bundle.ts';
 
 const place = openPlace(afterAll);
 const bundle = join(place.folder, 'bundle');
@@ -37,10 +37,7 @@ function someOf<Value>(ways: readonly Value[], at: number, count: number): reado
 
 beforeAll(async () => {
   await place.write('bundle', {
-    'goondan.yaml': sampleBundle({
-      agent: 'extensions: [Extension/count]',
-      more: 'kind: Extension\nmetadata: { name: count }\nspec: { entry: ./count.ts }',
-    }),
+    'goondan.yaml': sampleBundle(withExtension('count')),
     'count.ts': `
 export const register = (api) => {
   api.pipeline.register('turn', async (ctx) => {

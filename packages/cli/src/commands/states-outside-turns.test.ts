@@ -3,16 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openPlace } from '../testing/open-place.ts';
 import { runCaptured } from '../testing/run-captured.ts';
-import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampleBundle, withExtension } from '../testing/sample-bundle.ts';
 import { until } from '../../../../test/until.ts';
 
 const place = openPlace(afterAll);
 beforeAll(() =>
   place.write('bundle', {
-    'goondan.yaml': sampleBundle({
-      agent: 'extensions: [Extension/counter]',
-      more: 'kind: Extension\nmetadata: { name: counter }\nspec: { entry: ./counter.ts }',
-    }),
+    'goondan.yaml': sampleBundle(withExtension('counter')),
     'counter.ts': `
 export const register = (api) => {
   api.events.on('turn.completed', async () => api.state.set(((await api.state.get()) ?? 0) + 1));

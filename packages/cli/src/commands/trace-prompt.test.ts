@@ -4,7 +4,7 @@ import type { TurnPrompts } from '@goondan/runtime/history';
 import { sampledCases } from '../../../../test/samples.ts';
 import { providerCases } from '../../../runtime/src/agent/model/providers/wire/provider-cases.ts';
 import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
-import { openPlace, outputOf } from '../testing/open-place.ts';
+import { openPlace, outputOf, refusal } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
 const place = openPlace();
@@ -92,11 +92,8 @@ test('wrong steps and options are rejected with a suggestion', async () => {
     [['--prompt', '--instance', 'x'], 3, 'E_TRACE_UNKNOWN: There is no recorded turn in conversation "x".\n'],
     [['last', '--prompt', '--diff'], 2, "E_USAGE: option '--prompt [step]' cannot be used with option '--diff'"],
   ];
-  for (const [args, exitCode, stderr] of refusals) {
-    const refused = await gdn('trace', ...args);
-    expect({ args, stdout: refused.stdout, exitCode: refused.exitCode }).toEqual({ args, stdout: '', exitCode });
-    expect(refused.stderr).toStartWith(stderr);
-  }
+  for (const [args, exitCode, stderr] of refusals)
+    expect(await gdn('trace', ...args), args.join(' ')).toEqual(refusal(exitCode, stderr));
 });
 
 test('--prompt with --agent and --instance takes the latest turn of that agent and conversation', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { HistoryPage } from '@goondan/runtime/history';
 import { createAssistantMessage, createUserMessage } from '@goondan/types';
 import { createColors } from '../colors.ts';
@@ -32,20 +32,18 @@ const page: HistoryPage = {
   ],
 };
 
-describe('renderHistory', () => {
-  const render = (columns: number) => renderHistory(page, { colors: createColors(false), columns, isWatched: false });
+const render = (columns: number) => renderHistory(page, { colors: createColors(false), columns, isWatched: false });
 
-  test.each([160, 120, 100, 99, 80])('fits into %d columns, one row for each event, in columns', (columns) => {
-    const rows = render(columns).trimEnd().split('\n');
-    expect(rows).toHaveLength(3);
-    for (const row of rows) expect(Bun.stringWidth(row)).toBeLessThanOrEqual(columns);
-    const [first = '', second = ''] = rows.slice(1).map((row) => row.slice(0, row.indexOf('append')));
-    expect(Bun.stringWidth(first)).toBe(Bun.stringWidth(second));
-  });
+test.each([160, 120, 100, 99, 80])('fits into %d columns, one row for each event, in columns', (columns) => {
+  const rows = render(columns).trimEnd().split('\n');
+  expect(rows).toHaveLength(3);
+  for (const row of rows) expect(Bun.stringWidth(row)).toBeLessThanOrEqual(columns);
+  const [first = '', second = ''] = rows.slice(1).map((row) => row.slice(0, row.indexOf('append')));
+  expect(Bun.stringWidth(first)).toBe(Bun.stringWidth(second));
+});
 
-  test('in a narrow terminal only the turn shows the day', () => {
-    expect(render(160)).toContain('  1  2026-01-02T03:04:05Z  extension');
-    expect(render(80)).toContain('  1  03:04:05Z  extension');
-    expect(render(80)).toStartWith('turn-1  2026-01-02T03:04:05Z  answered\n');
-  });
+test('in a narrow terminal only the turn shows the day', () => {
+  expect(render(160)).toContain('  1  2026-01-02T03:04:05Z  extension');
+  expect(render(80)).toContain('  1  03:04:05Z  extension');
+  expect(render(80)).toStartWith('turn-1  2026-01-02T03:04:05Z  answered\n');
 });

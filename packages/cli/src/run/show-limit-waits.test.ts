@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { SwarmNotice } from '@goondan/runtime';
 import { createColors } from '../colors.ts';
 import { showLimitWaits } from './show-limit-waits.ts';
+import { until } from '../../../../test/until.ts';
 
 const notice = (name: string): SwarmNotice => ({
   type: 'runtime.event',
@@ -23,12 +24,11 @@ test('Y-07 a long wait for a limit is shown once', async () => {
   const { printed, waits } = open();
   waits.hear(notice('limit.reached'));
   waits.hear(notice('limit.reached'));
-  await Bun.sleep(20);
+  await until(() => printed.length > 1);
   expect(printed).toEqual(['|', 'The turn waits for concurrent: 1 of Model/main …\n']);
   waits.hear(notice('limit.waited'));
   waits.hear(notice('limit.reached'));
-  await Bun.sleep(20);
-  expect(printed).toHaveLength(4);
+  await until(() => printed.length === 4);
 });
 
 test('a short wait is not shown', async () => {

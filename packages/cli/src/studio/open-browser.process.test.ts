@@ -1,17 +1,16 @@
-import { afterAll, afterEach, expect, test } from 'bun:test';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterEach, expect, test } from 'bun:test';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser } from './open-browser.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { until } from '../../../../test/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gdn-browser-'));
+const folder = temporaryFolder();
 const opener = join(folder, 'opener');
 const opened = join(folder, 'opened');
 writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`);
 chmodSync(opener, 0o755);
 afterEach(() => rmSync(opened, { force: true }));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const asked: string[] = [];
 const which = (program: string) => {

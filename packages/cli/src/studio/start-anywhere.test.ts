@@ -1,13 +1,13 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { stateRoot as chooseStateRoot } from '@goondan/runtime/control';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { findStartCommand, startAnywhere } from './start-anywhere.ts';
 
-const stateRoot = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-anywhere-')));
+const stateRoot = temporaryFolder();
 writeFileSync(join(stateRoot, 'goondan.yaml'), '');
-afterAll(() => rmSync(stateRoot, { recursive: true }));
 
 /** Writes the record of a swarm that ran in this workspace. */
 function record(workspaceId: string, swarm: string, folder?: string) {

@@ -1,22 +1,21 @@
 // Tests how the swarm of a folder is found by the records in the state root. No real swarm runs here, only a fake.
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
-import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { controlSocketPath, systemSocketEnvironment, workspaceId } from '@goondan/runtime/control';
 import { serveControl } from '../../../runtime/src/orchestrator/control/serve-control.ts';
 import { fakeControl } from '../../../runtime/src/testing/fake-control.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { findSwarm } from './find-swarm.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'find-swarm-')));
+const root = temporaryFolder();
 const folder = join(root, 'bundle');
 const stateRoot = join(root, 'state');
 beforeEach(() => {
   rmSync(root, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function remember(swarm: string, id = workspaceId({ swarmName: swarm, bundleRealPath: folder })): string {
   const path = join(stateRoot, 'workspaces', id);

@@ -1,11 +1,10 @@
-import { afterEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { listSwarms } from './list-swarms.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarms-'));
-afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
+const stateRoot = temporaryFolder();
 
 test('reads at most 16 workspaces at a time', async () => {
   for (let index = 0; index < 50; index++)

@@ -1,14 +1,13 @@
-import { afterEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { rejectionOf } from '../../../runtime/src/workspace/simulation/rejection-of.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { readDeadLetters } from './read-dead-letters.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'gdn-letters-'));
+const stateRoot = temporaryFolder();
 const place = { stateRoot, workspaceId: 'w' };
-afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
 
 test('dead letters that cannot be read do not hide the dead letters of other conversations', async () => {
   const journal = await durableStore(place);

@@ -33,10 +33,15 @@ export function sampleBundle(sample: SampleOptions = {}): string {
   return [`${model}${settings}`, ...rest].map((text) => `apiVersion: goondan.ai/v1\n${text}`).join('\n---\n');
 }
 
+/** Gives `host` one extension, whose module is `NAME.ts`. */
+export const withExtension = (name: string) => ({
+  agent: `extensions: [Extension/${name}]`,
+  more: `kind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./${name}.ts }`,
+});
+
 /** An extension of `host` whose module writes a file when it is imported. */
 export const tellTale = {
-  agent: 'extensions: [Extension/tell-tale]',
-  more: 'kind: Extension\nmetadata: { name: tell-tale }\nspec: { entry: ./tell-tale.ts }',
+  ...withExtension('tell-tale'),
   module: (mark: string) =>
     `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(mark)}, 'I ran');\nexport const register = () => undefined;\n`,
 };

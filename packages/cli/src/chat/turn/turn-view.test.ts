@@ -152,31 +152,18 @@ describe('a turn', () => {
     expect(printed).toEqual([]);
   });
 
-  test('an answer that a layer changed is printed in its final form', () => {
+  const limit = 'The turn was ended after 3 steps, its limit (policy.maxStepsPerTurn).';
+  const cut = "The answer reached the model's token limit (params.maxTokens) and is incomplete.";
+  test.each<[string, string, Partial<TurnResult>, string[]]>([
+    ['an answer that a layer changed is in its final form', '1234', answer('****'), ['1234', '****', '']],
+    ['an answer that did not stream is printed, too', '', answer('one\ntwo'), ['one', 'two', '']],
+    ['the limit of steps', 'So far.', { ...answer('So far.'), finishReason: 'max_steps' }, ['So far.', limit, '']],
+    ['Y-09 a truncated answer', 'Once upon', { ...answer('Once upon'), truncated: true }, ['Once upon', cut, '']],
+  ])('the end shows: %s', (_title, said, result, lines) => {
     const { printed, say, end } = watch();
-    say('My key is 1234');
-    end(answer('My key is ****'));
-    expect(printed).toEqual(['My key is 1234', 'My key is ****', '']);
-  });
-
-  test('an answer that did not stream is printed, too', () => {
-    const { printed, end } = watch();
-    end(answer('one\ntwo'));
-    expect(printed).toEqual(['one', 'two', '']);
-  });
-
-  test('the limit of steps is reported', () => {
-    const { printed, say, end } = watch();
-    say('So far.');
-    end({ ...answer('So far.'), finishReason: 'max_steps' });
-    expect(printed[1]).toBe('The turn was ended after 3 steps, its limit (policy.maxStepsPerTurn).');
-  });
-
-  test('Y-09 a truncated answer is reported', () => {
-    const { printed, say, end } = watch();
-    say('Once upon');
-    end({ ...answer('Once upon'), truncated: true });
-    expect(printed[1]).toBe("The answer reached the model's token limit (params.maxTokens) and is incomplete.");
+    if (said !== '') say(said);
+    end(result);
+    expect(printed).toEqual(lines);
   });
 
   test('notices of another version may be incomplete', () => {

@@ -121,17 +121,8 @@ describe('gdn cluster dev', () => {
     await studio.enter();
     const stream = studio.watch('default');
     await until(() => stream.notices.some((notice) => notice.type === 'swarm' && notice.isRunning));
-    const following = place.startWith(
-      { env },
-      'logs',
-      '--follow',
-      '--last',
-      '1',
-      '--level',
-      'debug',
-      '--bundle',
-      'quick',
-    );
+    const follow = ['logs', '--follow', '--last', '1', '--level', 'debug', '--bundle', 'quick'];
+    const following = place.startWith({ env }, ...follow);
 
     const view = () => studio.read<WorkspaceView>('/api/workspaces/default');
     expect(await view()).toMatchObject({ isRunning: true, conversations: [{ messages: 2 }] });

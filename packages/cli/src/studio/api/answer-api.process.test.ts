@@ -66,6 +66,13 @@ async function startShop(): Promise<Swarm> {
   return swarm;
 }
 
+/** Sends a request that is refused. */
+async function refusalOf(path: string, body?: unknown): Promise<(number | string)[]> {
+  const response = await place.ask(path, { body });
+  const { error } = (await response.json()) as Refusal;
+  return [response.status, error.code];
+}
+
 /** Serves a fake swarm on the control socket of the workspace. */
 async function serveFake(workspaceId: string): Promise<FakeControl> {
   const folder = workspaceFolder(place.stateRoot, workspaceId);
@@ -80,9 +87,7 @@ async function serveFake(workspaceId: string): Promise<FakeControl> {
 describe('an empty state root', () => {
   test('has no workspaces, and finds none', async () => {
     expect(await place.read<WorkspaceList>('/api/workspaces')).toEqual({ workspaces: [], version: '9.9.9' });
-    const unknown = await place.ask(shop);
-    expect(unknown.status).toBe(404);
-    expect(await unknown.json()).toMatchObject({ error: { code: 'E_WORKSPACE_UNKNOWN' } });
+    expect(await refusalOf(shop)).toEqual([404, 'E_WORKSPACE_UNKNOWN']);
     expect(readdirSync(place.stateRoot)).toEqual([]);
   });
 
@@ -239,9 +244,8 @@ describe('a swarm that does not run', () => {
     await until(() => stream.notices.length > 0);
     expect(stream.notices).toEqual([{ type: 'swarm', isRunning: false }]);
     stream.leave();
-    const refused = await place.ask(`${shop}/send`, { body: { agent: 'clerk', instanceKey: 'default', input: 'hi' } });
-    expect(refused.status).toBe(503);
-    expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_CLOSED' } });
+    const body = { agent: 'clerk', instanceKey: 'default', input: 'hi' };
+    expect(await refusalOf(`${shop}/send`, body)).toEqual([503, 'E_CONTROL_CLOSED']);
   });
 
   test('has a start command when it is the opened one, and is listed before its first turn', async () => {
@@ -322,10 +326,8 @@ describe('a damaged conversation', () => {
         third: 'E_STORE_CORRUPT',
       });
     }
-    const damaged = await place.ask(`${shop}/conversation?agent=clerk&instanceKey=second`);
-    expect(damaged.status).toBe(500);
-    expect(await damaged.json()).toMatchObject({ error: { code: 'E_STORE_CORRUPT' } });
-    expect((await place.ask(`${shop}/timeline?agent=clerk&instanceKey=second`)).status).toBe(500);
+    for (const what of ['conversation', 'timeline'])
+      expect(await refusalOf(`${shop}/${what}?agent=clerk&instanceKey=second`)).toEqual([500, 'E_STORE_CORRUPT']);
     expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
     expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [{ instances: 3 }] });
   });
@@ -350,18 +352,15 @@ test('the changesets of a swarm are listed, and each can be read with its diff',
     id,
     files: [{ path: 'clerk.md', diff: expect.stringContaining('-old\n+new\n') }],
   });
-  const ask = async (query: string) => {
-    const answer = await place.ask(`${shop}/changeset${query}`);
-    return [answer.status, await answer.json()];
-  };
-  const unknown = [404, { error: { code: 'E_CHANGESET_UNKNOWN' } }];
-  expect(await ask('?id=nothing')).toMatchObject(unknown);
-  expect(await ask('')).toMatchObject([400, { error: { code: 'E_STUDIO_REQUEST' } }]);
+  const ask = (query: string) => refusalOf(`${shop}/changeset${query}`);
+  const unknown = [404, 'E_CHANGESET_UNKNOWN'];
+  expect(await ask('?id=nothing')).toEqual(unknown);
+  expect(await ask('')).toEqual([400, 'E_STUDIO_REQUEST']);
   writeFileSync(join(workspace, 'swarm.json'), JSON.stringify({ ...record, swarm: 'another' }));
   expect(await place.read<WorkspaceView>(shop)).not.toHaveProperty('changesets');
-  expect(await ask(`?id=${id}`)).toMatchObject(unknown);
+  expect(await ask(`?id=${id}`)).toEqual(unknown);
   rmSync(join(workspace, 'swarm.json'));
-  expect(await ask(`?id=${id}`)).toMatchObject(unknown);
+  expect(await ask(`?id=${id}`)).toEqual(unknown);
 });
 
 test('unknown and malformed requests are rejected with a code', async () => {
@@ -390,9 +389,7 @@ test('unknown and malformed requests are rejected with a code', async () => {
     ['constructor', 404, 'E_STUDIO_REQUEST'],
   ];
   for (const [what, status, code] of cases) {
-    const response = await place.ask(`${shop}/${what}`);
-    const { error } = (await response.json()) as Refusal;
-    expect([what, response.status, error.code]).toEqual([what, status, code]);
+    expect([what, ...(await refusalOf(`${shop}/${what}`))]).toEqual([what, status, code]);
   }
 });
 
@@ -459,9 +456,7 @@ describe('the actions of a person', () => {
       ['revoke', { id: 'gone' }, 404, 'E_QUESTION_UNKNOWN'],
     ];
     for (const [what, body, status, code] of cases) {
-      const response = await place.ask(`/api/workspaces/fake/${what}`, { body });
-      const { error } = (await response.json()) as Refusal;
-      expect([what, response.status, error.code]).toEqual([what, status, code]);
+      expect([what, ...(await refusalOf(`/api/workspaces/fake/${what}`, body))]).toEqual([what, status, code]);
     }
   });
 
@@ -508,9 +503,7 @@ describe('the actions of a person', () => {
       ['answer', { id, digest, decision: 'approved' }],
       ['revoke', { id: fakeGrant.id }],
     ] as const) {
-      const response = await place.ask(`/api/workspaces/fake/${what}`, { body });
-      const { error } = (await response.json()) as Refusal;
-      expect([response.status, error.code]).toEqual([403, 'E_APPROVAL_BELOW_AGENT']);
+      expect(await refusalOf(`/api/workspaces/fake/${what}`, body)).toEqual([403, 'E_APPROVAL_BELOW_AGENT']);
     }
     expect(swarm.calls).toEqual([]);
   });
@@ -538,9 +531,8 @@ describe('the actions of a person', () => {
       ['dead-letter', { ...whom, eventId: 'x', action: 'toString' }, 400],
     ];
     for (const [what, body, status] of cases) {
-      const response = await place.ask(`/api/workspaces/fake/${what}`, { body });
-      const { error } = (await response.json()) as Refusal;
-      expect([response.status, error.code], JSON.stringify(body).slice(0, 80)).toEqual([status, 'E_STUDIO_REQUEST']);
+      const refused = await refusalOf(`/api/workspaces/fake/${what}`, body);
+      expect(refused, JSON.stringify(body).slice(0, 80)).toEqual([status, 'E_STUDIO_REQUEST']);
     }
     expect(swarm.calls).toEqual([]);
   });
@@ -571,11 +563,8 @@ describe('the actions of a person', () => {
 
   test('an error of the swarm arrives with its code', async () => {
     await startShop();
-    const response = await place.ask(`${shop}/send`, {
-      body: { agent: 'nobody', instanceKey: 'default', input: 'hi' },
-    });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ error: { code: 'E_AGENT_UNKNOWN' } });
+    const body = { agent: 'nobody', instanceKey: 'default', input: 'hi' };
+    expect(await refusalOf(`${shop}/send`, body)).toEqual([404, 'E_AGENT_UNKNOWN']);
   });
 });
 

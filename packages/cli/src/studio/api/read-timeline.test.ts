@@ -1,21 +1,19 @@
 // Tests random histories. The generator knows their contents.
-import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { durableStore, type KeptHistory } from '@goondan/runtime/history';
 import { seededRandom } from '../../../../runtime/src/workspace/simulation/seeded-random.ts';
 import { writeRandomHistory } from '../../../../runtime/src/workspace/simulation/write-random-history.ts';
 import { readConversation } from './read-conversation.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { readTimeline } from './read-timeline.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const folders: string[] = [];
-afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+const root = temporaryFolder();
 
 async function randomHistory(seed: number, archive: { bytes: number; files: number }) {
-  const stateRoot = mkdtempSync(join(tmpdir(), 'gdn-timeline-'));
-  folders.push(stateRoot);
+  const stateRoot = mkdtempSync(join(root, 'timeline-'));
   const journal = await durableStore({ stateRoot, workspaceId: 'w', limits: { archive }, warn: () => undefined });
   const expected = await writeRandomHistory(journal, coder, seededRandom(seed), 150);
   await journal.close();

@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { answerFile, readPageFiles } from './page-files.ts';
 
-const folders: string[] = [];
-afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+const root = temporaryFolder();
 
 function folderWith(...names: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gdn-page-'));
-  folders.push(folder);
+  const folder = mkdtempSync(join(root, 'page-'));
   for (const name of names) writeFileSync(join(folder, name), name);
   return folder;
 }
