@@ -36,6 +36,12 @@ test('L-05 the chat shows the difference of a change in colours', () => {
   ]);
 });
 
+test('N-04 the chat does not list the fields of a form, because it asks for them one by one', () => {
+  const schema = { type: 'object', properties: { cake: { type: 'string' } } };
+  const lines = linesAbout({ ...question, kind: 'form', args: {}, schema }).flat();
+  expect(lines.filter(({ text }) => text.includes('cake'))).toEqual([]);
+});
+
 test('N-04 the chat knows whether the person was typing a message when the question came', () => {
   const { signal } = new AbortController();
   // The cast is safe: only the draft is read.
