@@ -1,5 +1,6 @@
 // Tests the help of every command.
 import { describe, expect, test } from 'bun:test';
+import { exitCodes } from './exit-codes.ts';
 import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
 
 const commands = allCommands();
@@ -98,6 +99,12 @@ describe('the commands', () => {
     const listed = groups.flatMap((text, index) => (index % 2 === 0 ? [] : (text.match(/(?<=^ {2})[a-z]+/gm) ?? [])));
     const known = commands.filter(({ path }) => path.length === 1).map(({ path }) => path.join());
     expect(listed.toSorted()).toEqual([...known, 'help'].toSorted());
+  });
+
+  test('help explains every exit code', async () => {
+    const { stdout } = await runCaptured(['--help']);
+    const explained: readonly string[] = stdout.split('\nExit codes:\n')[1]?.match(/(?<=^ {2})\d+(?= +\w)/gm) ?? [];
+    expect(explained).toEqual(Object.values(exitCodes).map(String));
   });
 
   test('help of a group of commands lists help among its commands', async () => {

@@ -21,6 +21,13 @@ describe('gdn', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   });
 
+  test('--json: the error is JSON too, one line on standard error', async () => {
+    const { stdout, stderr, exitCode } = await gdn('status', '--json', '--bundle', '/nowhere');
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'E_BUNDLE_MISSING' } });
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+  });
+
   test('colours errors on a terminal only', async () => {
     expect((await gdnOnTerminal({ NO_COLOR: '' }, ['dmeo'])).screen).toContain(`${escape}[31mE_USAGE`);
     expect((await gdnOnTerminal({ NO_COLOR: '1' }, ['dmeo'])).screen).not.toContain(escape);

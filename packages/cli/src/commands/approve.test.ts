@@ -13,7 +13,7 @@ import { sampleBundle } from '../testing/sample-bundle.ts';
 import { waitingQuestion } from '../testing/waiting-question.ts';
 import { personName } from '../question/person-name.ts';
 import { promptOf } from '../question/wording.ts';
-import { sampledCases } from '../../../../test/samples.ts';
+import { sampledCases, testInProof } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -365,6 +365,19 @@ describe('in a running swarm', () => {
     expect(screen).toContain('{"what":"a chair"}');
     expect(screen).toContain('E_CANCELLED: The turn was cancelled.\n');
     expect([exitCode, shelf().includes('a chair')]).toEqual([130, false]);
+  });
+
+  testInProof('gdn run --input continues after Ctrl-C at the question and an answer from elsewhere', async () => {
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--instance', 'elsewhere', '--input', 'put a table'],
+      [
+        { whenSeen: question, keys: '\x03' },
+        { whenSeen: 'stays unanswered.', onSeen: () => void waiting('elsewhere').then(({ id }) => gdn('approve', id)) },
+      ],
+    );
+    expect(screen).toMatch(/`gdn approve \w+ --bundle \/\S+\/bundle` or `gdn deny \w+ --bundle \/\S+\/bundle`/);
+    expect(screen).toContain('Put: a table');
+    expect([exitCode, shelf().includes('a table')]).toEqual([0, true]);
   });
 });
 

@@ -21,14 +21,15 @@ interface Restored {
   readonly isText?: boolean;
 }
 
-/** Restores a backup with one conversation of each agent, for a bundle that has only the agent `host`. */
+/** Restores a backup with a conversation for each of these agents, for a bundle that has only the agent `host`. */
 async function restore(
   agents: readonly string[],
   { bundle = sampleBundle(), grants = [], isText = false }: Restored = {},
 ) {
   const from = { stateRoot: join(place.folder, 'from'), workspaceId: 'w' };
   const journal = await durableStore(from);
-  for (const agentName of agents) await runSimpleTurn(journal, { agentName, instanceKey: 'one' }, agentName);
+  for (const [index, agentName] of agents.entries())
+    await runSimpleTurn(journal, { agentName, instanceKey: `k${index}` }, agentName);
   await journal.close();
   const ports = { clock: systemClock, fs: systemFs, processes: systemProcesses, warn: () => undefined };
   const file = await QuestionFile.open(ports, from);
@@ -65,6 +66,13 @@ test.each([5, 7])(
     });
   },
 );
+
+test('an agent with several conversations is named once, and all of them are counted', async () => {
+  expect(await restore(['seller', 'clerk', 'clerk'])).toMatchObject({
+    stderr: expect.stringContaining('has no agents "clerk", "seller": 3 conversations are restored, but do not start'),
+    result: { conversations: 3, missingAgents: ['clerk', 'seller'] },
+  });
+});
 
 test('without missing agents there is no such warning', async () => {
   const complete = await restore(['host']);

@@ -3,10 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
-import { hasPostgres, test as postgresTest } from '../../../postgres/src/testing/with-postgres.ts';
+import {
+  hasPostgres,
+  test as postgresTest,
+  testInProof as postgresProof,
+} from '../../../postgres/src/testing/with-postgres.ts';
 import { openPlace } from '../testing/open-place.ts';
 
-// `stored-turn.process.test.ts` demands a schema of a swarm on PostgreSQL.
 const weather = {
   type: 'object',
   properties: { city: { type: 'string' }, tempC: { type: 'number' } },
@@ -55,51 +58,63 @@ beforeAll(async () => {
   });
   if (!hasPostgres) return;
   database = await makeTestDatabase({ hasTables: false });
-  expect(await place.runWith({ env: envOfStore() }, 'store', 'init')).toMatchObject({ exitCode: 0 });
+  expect(await place.runWith({ env: envOf('PostgreSQL') }, 'store', 'init')).toMatchObject({ exitCode: 0 });
 });
 afterAll(() => database?.drop());
 
-const envOfStore = () => ({
-  GOONDAN_STORE: database?.address,
-  GOONDAN_CLUSTER_TOKEN: 'only-the-nodes-of-a-test-know-this-token-0123456789',
-});
+function envOf(store: string): Record<string, string | undefined> {
+  if (store === 'files') return {};
+  const token = 'only-the-nodes-of-a-test-know-this-token-0123456789';
+  return { GOONDAN_STORE: database?.address, GOONDAN_CLUSTER_TOKEN: token };
+}
 
-const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle');
-const ask = (input: string, ...more: string[]) => gdn('run', '--trust', '--input', input, ...more);
+const stores = [
+  ['files', test],
+  // In `npm test`, stored-turn.process.test.ts demands a schema of a swarm on PostgreSQL.
+  ['PostgreSQL', postgresProof],
+] as const;
 
-test('Y-01 --schema demands an answer, and every place that shows the turn has the output', async () => {
-  expect(await ask('How warm?', '--schema', 'weather.json')).toMatchObject({
-    stdout: `${JSON.stringify(answer)}\n`,
-    exitCode: 0,
+for (const [store, testHere] of stores) {
+  const gdn = (...args: string[]) => place.runWith({ env: envOf(store) }, ...args, '--bundle', 'bundle');
+  const ask = (input: string, ...more: string[]) => gdn('run', '--trust', '--input', input, ...more);
+
+  testHere(
+    `Y-01 ${store}: --schema demands an answer, and every place that shows the turn has the output`,
+    async () => {
+      expect(await ask('How warm?', '--schema', 'weather.json')).toMatchObject({
+        stdout: `${JSON.stringify(answer)}\n`,
+        exitCode: 0,
+      });
+      const { stdout } = await ask('How warm?', '--schema', 'weather.json', '--json');
+      const report = JSON.parse(stdout) as { turnId: string };
+      expect(report).toMatchObject({ finishReason: 'text_response', output: answer, steps: 2 });
+      const [trace, turns, history] = await Promise.all([
+        gdn('trace', report.turnId),
+        gdn('trace', report.turnId, '--json'),
+        gdn('history', 'desk', '--json'),
+      ]);
+      expect(trace.stdout).toContain(`= ${JSON.stringify(answer)}`);
+      expect(turns.stdout).toContain('"output": ');
+      expect(JSON.stringify(JSON.parse(history.stdout))).toContain(`"output":${JSON.stringify(answer)}`);
+      const shown = await gdn('history', 'desk');
+      expect(shown.stdout).toMatch(/runtime +append +.*does not fit the demanded JSON Schema/);
+    },
+  );
+
+  testHere(`Y-01 ${store}: an agent gets the output of an agent in another process`, async () => {
+    expect((await ask('ask')).stdout).toBe(`Clerk: ${JSON.stringify(answer)}\n`);
   });
-  const { stdout } = await ask('How warm?', '--schema', 'weather.json', '--json');
-  const report = JSON.parse(stdout) as { turnId: string };
-  expect(report).toMatchObject({ finishReason: 'text_response', output: answer, steps: 2 });
-  const [trace, turns, history] = await Promise.all([
-    gdn('trace', report.turnId),
-    gdn('trace', report.turnId, '--json'),
-    gdn('history', 'desk', '--json'),
-  ]);
-  expect(trace.stdout).toContain(`= ${JSON.stringify(answer)}`);
-  expect(turns.stdout).toContain('"output": ');
-  expect(JSON.stringify(JSON.parse(history.stdout))).toContain(`"output":${JSON.stringify(answer)}`);
-  const shown = await gdn('history', 'desk');
-  expect(shown.stdout).toMatch(/runtime +append +.*does not fit the demanded JSON Schema/);
-});
 
-test('Y-01 an agent gets the output of an agent in another process', async () => {
-  expect((await ask('ask')).stdout).toBe(`Clerk: ${JSON.stringify(answer)}\n`);
-});
-
-test('Y-01 an answer that never fits fails with its code', async () => {
-  const { stdout, stderr, exitCode } = await ask('How warm?', '--schema', 'never.yaml');
-  expect([stdout, exitCode]).toEqual(['', 1]);
-  expect(stderr).toContain('E_OUTPUT_SCHEMA: The answer does not fit the demanded schema: ');
-});
+  testHere(`Y-01 ${store}: an answer that never fits fails with its code`, async () => {
+    const { stdout, stderr, exitCode } = await ask('How warm?', '--schema', 'never.yaml');
+    expect([stdout, exitCode]).toEqual(['', 1]);
+    expect(stderr).toContain('E_OUTPUT_SCHEMA: The answer does not fit the demanded schema: ');
+  });
+}
 
 postgresTest('Y-01 PostgreSQL: a wrong answer still goes back to the model after kill -9 of its process', async () => {
   const asked = ['--bundle', 'bundle', '--agent', 'clerk', '--input', 'die', '--schema', 'weather.json', '--json'];
-  const { stdout } = await place.runWith({ env: envOfStore() }, 'run', '--trust', ...asked);
+  const { stdout } = await place.runWith({ env: envOf('PostgreSQL') }, 'run', '--trust', ...asked);
   expect(JSON.parse(stdout)).toMatchObject({ output: answer, steps: 2 });
   expect(existsSync(join(place.folder, 'killed'))).toBe(true);
 });
