@@ -9,7 +9,7 @@ function clusterOf(...draining: boolean[]): { readonly cluster: ClusterAccess; r
   return { cluster: { open: async () => store } as unknown as ClusterAccess, swarm: 'night' };
 }
 
-/** Returns the printed text of a request that ends after the warning, or a while later if there is none. */
+/** Returns the printed text of a request that ends a while after the warning, if there is one. */
 async function printed(options: Partial<ReturnType<typeof clusterOf>>, isWarned: boolean): Promise<string> {
   let text = '';
   const warned = Promise.withResolvers<void>();
@@ -19,7 +19,12 @@ async function printed(options: Partial<ReturnType<typeof clusterOf>>, isWarned:
       warned.resolve();
     },
   };
-  const request = () => (isWarned ? warned.promise : Bun.sleep(50)).then(() => 'answer');
+  const request = async () => {
+    if (isWarned) await warned.promise;
+    // Another warning would come in this time.
+    await Bun.sleep(50);
+    return 'answer';
+  };
   expect(await tellingIdleNodes(options, terminal, request, 1)).toBe('answer');
   return text;
 }

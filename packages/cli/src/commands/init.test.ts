@@ -180,20 +180,20 @@ describe('gdn init never overwrites files', () => {
   });
 
   test.each([
-    ['a file', 'file', /^E_INIT_FOLDER: /],
+    ['a file', 'file', /^E_INIT_FOLDER: "\S+\/file" is a file, not a folder\.$/],
     ['a link to nothing', 'link', /^E_INIT_FOLDER: /],
-    ['below a file', 'file/sub/my-swarm', /^E_INIT_FOLDER: "\S+\/file" is a file, not a folder\.$/],
+    ['a folder below a file', 'file/sub/my-swarm', /^E_INIT_FOLDER: "\S+\/file" is a file, not a folder\.$/],
     [
-      'with too long a name',
+      'a folder with too long a name',
       'x'.repeat(300),
       /^E_INIT_FOLDER: No bundle can be written into "\S+": the path is too long\.$/,
     ],
     [
-      'with too long a path',
+      'a folder with too long a path',
       'ab/'.repeat(2000),
       /^E_INIT_FOLDER: No bundle can be written into "\S{1,300}": the path is too/,
     ],
-  ])('a folder that is %s: exit 3, no stack', async (_name, folder, problem) => {
+  ])('%s: exit 3, no stack', async (_name, folder, problem) => {
     await place.write('.', { file: 'mine\n' });
     symlinkSync('nowhere', join(place.folder, 'link'));
     const { stdout, stderr, exitCode } = await gdn('init', folder);

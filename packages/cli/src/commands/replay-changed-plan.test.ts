@@ -65,8 +65,9 @@ const gdn = async (...args: string[]) => {
 /** Returns the trace of the turn once it is as described. */
 function traceWhen(isSo: (turn: TurnTrace) => boolean): Promise<TurnTrace> {
   return until(async () => {
-    const { turns } = JSON.parse(await gdn('trace', 'last', '--json')) as { readonly turns: readonly TurnTrace[] };
-    return turns.find(isSo);
+    const read = JSON.parse(await gdn('trace', 'last', '--json')) as { readonly turns: readonly TurnTrace[] };
+    const [turn] = read.turns;
+    return turn !== undefined && isSo(turn) && turn;
   });
 }
 

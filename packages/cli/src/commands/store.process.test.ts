@@ -115,23 +115,24 @@ describe('a database', () => {
     const reader = (await json('store', 'token', 'add', 'looker', '--read')) as { token: string };
     const before = await json('store', 'token', 'list');
     const commands = [
-      'run bundle --trust --input x',
-      'deploy bundle',
-      'nodes drain one --bundle bundle',
-      'store token add eve',
-      'store token remove looker',
-    ];
-    for (const line of commands) {
+      ['a node', 'run bundle --trust --input x'],
+      ['`gdn deploy`', 'deploy bundle'],
+      ['`gdn nodes drain`', 'nodes drain one --bundle bundle'],
+      ['`gdn store token add`', 'store token add eve'],
+      ['`gdn store token remove`', 'store token remove looker'],
+    ] as const;
+    for (const [user, line] of commands) {
+      const readOnly = `The token "looker" in GOONDAN_CLUSTER_TOKEN has the scope read, and ${user} needs the scope operate.`;
       for (const [wrong, message] of [
-        [undefined, 'GOONDAN_CLUSTER_TOKEN is not set'],
+        [undefined, 'GOONDAN_CLUSTER_TOKEN is not set, and the nodes of a swarm need a token.'],
         ['x'.repeat(40), 'The store does not have the token of GOONDAN_CLUSTER_TOKEN.'],
-        [reader.token, 'The token "looker" in GOONDAN_CLUSTER_TOKEN has the scope read, and '],
+        [reader.token, readOnly],
       ] as const) {
         const env = { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: wrong };
         const { stderr, exitCode } = await place.runWith({ env }, ...line.split(' '), '--json');
         const { error } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
-        expect({ line, exitCode, ...error }).toMatchObject({ exitCode: 3, code: 'E_CLUSTER_TOKEN' });
-        expect(error.message).toStartWith(message);
+        expect({ line, exitCode, ...error }).toMatchObject({ exitCode: 3, code: 'E_CLUSTER_TOKEN', message });
+        expect(error.suggestion).toContain('gdn store token add NAME');
       }
     }
     expect(await json('store', 'token', 'list')).toEqual(before);
