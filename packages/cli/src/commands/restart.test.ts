@@ -3,9 +3,11 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { commandsAbout } from '../testing/open-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
+// This timeout is long, because processes start one after the other and the machine may be busy.
+setDefaultTimeout(60_000);
+
 const place = new GdnPlace();
 const { gdn, json } = commandsAbout(place);
-setDefaultTimeout(60_000);
 beforeEach(async () => {
   await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
   await place.serve('bundle');

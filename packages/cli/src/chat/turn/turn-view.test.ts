@@ -156,14 +156,19 @@ describe('a turn', () => {
   const cut = "The answer reached the model's token limit (params.maxTokens) and is incomplete.";
   test.each<[string, string, Partial<TurnResult>, string[]]>([
     ['an answer that a layer changed is in its final form', '1234', answer('****'), ['1234', '****', '']],
-    ['an answer that did not stream is printed, too', '', answer('one\ntwo'), ['one', 'two', '']],
     ['the limit of steps', 'So far.', { ...answer('So far.'), finishReason: 'max_steps' }, ['So far.', limit, '']],
     ['Y-09 a truncated answer', 'Once upon', { ...answer('Once upon'), truncated: true }, ['Once upon', cut, '']],
   ])('the end shows: %s', (_title, said, result, lines) => {
     const { printed, say, end } = watch();
-    if (said !== '') say(said);
+    say(said);
     end(result);
     expect(printed).toEqual(lines);
+  });
+
+  test('an answer that did not stream is printed, too', () => {
+    const { printed, end } = watch();
+    end(answer('one\ntwo'));
+    expect(printed).toEqual(['one', 'two', '']);
   });
 
   test('notices of another version may be incomplete', () => {
