@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import type { Message } from '@goondan/types';
 import { sampleStep } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -8,17 +7,16 @@ import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { bytesOf, coder, idsOf as ids, overwrite } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { blame } from './blame.ts';
 import { readConversationAt } from './read-conversation-at.ts';
 import { readHistory } from './read-history.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const messages = '/state/workspaces/simulation/instances/coder~default/messages';
 const limits = { ...defaultLimits, archive: { bytes: 1500, files: 1 } };
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
-const ids = (all: readonly Message[]) => all.map(({ id }) => id);
 /** Returns the message ids up to this event number. The turns e0, e1, … have two events each. */
 const idsUpTo = (seq: number) =>
   Array.from({ length: seq }, (_, index) => `${index % 2 === 0 ? 'input' : 'answer'}-e${Math.floor(index / 2)}`);
@@ -125,13 +123,12 @@ test('every reader reports an archive that lost any of its last lines or its fir
   for (let turn = 0; turn < 3; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
   await journal.close();
   const path = `${messages}/events.jsonl`;
-  const bytes = Buffer.from((await disk.read(path)) ?? '');
+  const bytes = await bytesOf(disk, path);
   const ends = [...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1);
   const shortened = [0, ...ends.slice(0, -1)].flatMap((end) => [bytes.subarray(0, end), bytes.subarray(0, end + 9)]);
   for (const left of [...shortened, Buffer.alloc(bytes.length), bytes.subarray(ends[2])]) {
     const copy = disk.copy();
-    await copy.remove(path);
-    await copy.createNew(path, left);
+    await overwrite(copy, path, left);
     const reader = await openJournal(simulatedMachine(copy, 2), simulatedLocation);
     const corrupt = { code: 'E_STORE_CORRUPT' };
     expect(await rejectionOf(readHistory(reader, coder))).toMatchObject(corrupt);

@@ -1,21 +1,12 @@
 /** Tests that a cancel mark is as durable as its event. */
 import { describe, expect, test } from 'bun:test';
 import { sampledCases } from '../../../../../test/samples.ts';
-import type { Fs } from '../../ports/fs.ts';
-import { openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { coder, handleInput, openOwner, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
-
-const coder = { agentName: 'coder', instanceKey: 'default' };
-
-function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
-  return openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
-}
 
 type OpenJournal = Awaited<ReturnType<typeof open>>;
 
@@ -36,10 +27,10 @@ describe('the cancel mark', () => {
       ['b', 'enough'],
       ['c', undefined],
     ];
-    for (const journal of [orchestrator, agent, await open(disk, {}, 2)])
+    for (const journal of [orchestrator, agent, await open(disk, 2)])
       expect(await pendingOf(journal)).toEqual(expected);
     expect((await orchestrator.accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
-    expect((await (await open(disk, {}, 3)).accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
+    expect((await (await open(disk, 3)).accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
   });
 
   test('is written once, and not for handled or unknown events', async () => {
@@ -56,7 +47,7 @@ describe('the cancel mark', () => {
   });
 
   test('takes no room from events, and is written even to a full inbox', async () => {
-    const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
+    const journal = await open(SimulatedDisk.empty(), 1, { inboxEvents: 2 });
     for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
     expect(await journal.cancel(coder, 'a', 'enough')).toBe(true);
     expect(await rejectionOf(journal.accept(coder, simpleEvent('c')))).toMatchObject({ code: 'E_INBOX_FULL' });
@@ -71,7 +62,7 @@ describe('the cancel mark', () => {
   test('is removed with its own event, not with another one', async () => {
     const disk = SimulatedDisk.empty();
     const limits = { inboxCompactionBytes: 1 };
-    const journal = await open(disk, limits);
+    const journal = await open(disk, 1, limits);
     // There are marks at the end of the inbox, between events, and for an event that was handled long ago.
     for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
     await journal.cancel(coder, 'a', 'about a');
@@ -84,10 +75,10 @@ describe('the cancel mark', () => {
       ['d', undefined],
       ['e', undefined],
     ];
-    for (const each of [journal, await open(disk, limits, 2)]) expect(await pendingOf(each)).toEqual(left);
+    for (const each of [journal, await open(disk, 2, limits)]) expect(await pendingOf(each)).toEqual(left);
     for (const id of ['c', 'd', 'e']) await runSimpleTurn(journal, coder, id);
     await journal.accept(coder, simpleEvent('f'));
-    for (const each of [journal, await open(disk, limits, 3)])
+    for (const each of [journal, await open(disk, 3, limits)])
       expect(await pendingOf(each)).toEqual([['f', undefined]]);
     const folder = '/state/workspaces/simulation/inbox';
     const segments = ((await disk.list(folder)) ?? []).filter((name) => /\d\.jsonl$/.test(name));
@@ -99,17 +90,14 @@ describe('the cancel mark', () => {
   test('is copied with its event when their segment is removed', async () => {
     const disk = SimulatedDisk.empty();
     const limits = { inboxCompactionBytes: 4_000 };
-    const journal = await open(disk, limits);
+    const journal = await open(disk, 1, limits);
     for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
     await journal.cancel(coder, 'b', 'about b');
     const other = { ...coder, instanceKey: 'other' };
-    for (let number = 0; number < 100; number += 1) {
-      await journal.accept(other, simpleEvent(`e${number}`));
-      await runSimpleTurn(journal, other, `e${number}`);
-    }
+    for (let number = 0; number < 100; number += 1) await handleInput(journal, other, `e${number}`);
     const segments = ((await disk.list('/state/workspaces/simulation/inbox')) ?? []).toSorted();
     expect(segments).not.toContain('inbox.000001.jsonl');
-    for (const each of [journal, await open(disk, limits, 2)])
+    for (const each of [journal, await open(disk, 2, limits)])
       expect(await pendingOf(each)).toEqual([
         ['a', undefined],
         ['b', 'about b'],
@@ -144,7 +132,7 @@ describe('the cancel mark', () => {
       const known = { accepted: [...accepted], cancelled: [...cancelled], committed: [...committed] };
       moments.push(async () => {
         for (const seed of sampledCases([1, 2, 3], 3)) {
-          const after = await open(then.crash(mode, seededRandom(seed, moments.length)), limits, 2);
+          const after = await open(then.crash(mode, seededRandom(seed, moments.length)), 2, limits);
           const pending = new Map(await pendingOf(after));
           for (const id of known.accepted) {
             if (known.committed.includes(id)) continue;
@@ -156,7 +144,7 @@ describe('the cancel mark', () => {
         }
       });
     };
-    const journal = await open(disk, limits);
+    const journal = await open(disk, 1, limits);
     for (const round of [1, 2, 3]) {
       const ids = ['a', 'b', 'c'].map((id) => `${id}${round}`);
       for (const id of ids) {
@@ -181,9 +169,8 @@ describe('the cancel mark', () => {
 test('a mark that left the log with its event, by a compaction that read the log of the instance, is not missed', async () => {
   const disk = SimulatedDisk.empty();
   const limits = { inboxCompactionBytes: 600 };
-  const orchestrator = await open(disk, limits);
-  await orchestrator.openInbox();
-  const agent = await open(disk, limits);
+  const orchestrator = await openOwner(disk, 1, limits);
+  const agent = await open(disk, 1, limits);
   await orchestrator.accept(coder, simpleEvent('a'));
   await orchestrator.cancel(coder, 'a', 'enough');
   const other = { ...coder, instanceKey: 'other' };
@@ -203,8 +190,7 @@ test('a mark that left the log with its event, by a compaction that read the log
   disk.afterOperation = undefined;
   expect(moments.length).toBeGreaterThan(20);
   for (const moment of moments) {
-    const next = await open(moment, limits, 2);
-    await next.openInbox();
+    const next = await openOwner(moment, 2, limits);
     expect(await pendingOf(next)).toEqual([['b', undefined]]);
   }
 });

@@ -1,17 +1,13 @@
 /** Counts the work of accepting, and checks what a failed write and a deletion leave. */
 import { expect, test } from 'bun:test';
 import type { Fs } from '../../ports/fs.ts';
-import { openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
-import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+import { handleInput, openOwner, openSimulated as open } from '../simulation/simulated-journal.ts';
+import { simpleEvent } from '../simulation/simulated-turn.ts';
 
-const open = (fs: Fs, life = 1, limits: Partial<StoreLimits> = {}) =>
-  openJournal(simulatedMachine(fs, life), simulatedLocation, { ...defaultLimits, ...limits });
 const at = (key: number) => ({ agentName: 'coder', instanceKey: `k${key}` });
 const keys = Array.from({ length: 20 }, (_, index) => index);
 
@@ -27,8 +23,7 @@ function countedFs(disk: SimulatedDisk) {
 
 test('all events of one tick are one durable write, and accepting reads nothing', async () => {
   const { operations, fs } = countedFs(SimulatedDisk.empty());
-  const journal = await open(fs);
-  await journal.openInbox();
+  const journal = await openOwner(fs);
   operations.length = 0;
   await Promise.all(keys.map((key) => journal.accept(at(key), simpleEvent(`a${key}`))));
   expect(operations).toHaveLength(1);
@@ -51,8 +46,7 @@ test('the first input of a workspace survives a loss of power', async () => {
 test('events that come while a write is under way are the next write', async () => {
   const disk = SimulatedDisk.empty();
   const { operations, fs } = countedFs(disk);
-  const journal = await open(fs);
-  await journal.openInbox();
+  const journal = await openOwner(fs);
   disk.syncTicks = () => 50;
   operations.length = 0;
   const first = journal.accept(at(0), simpleEvent('a0'));
@@ -67,8 +61,7 @@ test('if a write fails, none of its events is accepted, and the next ones are', 
   const fs = failingFs(SimulatedDisk.empty(), () => {
     if (fails) throw systemError('ENOSPC');
   });
-  const journal = await open(fs);
-  await journal.openInbox();
+  const journal = await openOwner(fs);
   await journal.accept(at(0), simpleEvent('first'));
   fails = true;
   const rejected = await Promise.all(keys.map((key) => rejectionOf(journal.accept(at(key), simpleEvent(`a${key}`)))));
@@ -110,8 +103,7 @@ test('reading the pending input of many instances reads the log once', async () 
 test('numbers are not used again after a deletion, and the deleted input does not come back', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
-  await journal.accept(at(1), simpleEvent('a'));
-  await runSimpleTurn(journal, at(1), 'a');
+  await handleInput(journal, at(1), 'a');
   const { seq: before = 0 } = await journal.accept(at(1), simpleEvent('b'));
   await journal.delete(at(1), { force: true });
   const { seq: after = 0 } = await journal.accept(at(1), simpleEvent('b'));

@@ -1,19 +1,15 @@
 /** The limits of the inbox: memory, size, and the work of a compaction, of readers and of a refused use. */
 import { expect, test } from 'bun:test';
 import type { Fs } from '../../ports/fs.ts';
-import { type Journal, openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { Journal } from '../journal/journal.ts';
 import { systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { at, bytesOf, handleInput, openOwner, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 
 const folder = '/state/workspaces/simulation/inbox';
 const path = `${folder}/inbox.000001.jsonl`;
-const at = (instanceKey: string) => ({ agentName: 'coder', instanceKey });
-const open = (fs: Fs, life = 1, limits: Partial<StoreLimits> = {}) =>
-  openJournal(simulatedMachine(fs, life), simulatedLocation, { ...defaultLimits, ...limits });
 
 /** Calls `before` with each operation and its path. */
 function watched(disk: SimulatedDisk, before: (operation: string, path: string) => void): Fs {
@@ -30,8 +26,7 @@ function watched(disk: SimulatedDisk, before: (operation: string, path: string) 
 }
 
 async function handle(journal: Journal, key: string, id: string): Promise<void> {
-  await journal.accept(at(key), simpleEvent(id));
-  await runSimpleTurn(journal, at(key), id);
+  await handleInput(journal, at(key), id);
   journal.handled(at(key), id);
 }
 
@@ -41,8 +36,7 @@ test('the ids of the instances that were used last stay in memory, and those of 
   const fs = watched(disk, (operation, file) => {
     if (operation === 'read' && file.includes('/instances/')) reads.push(file);
   });
-  const journal = await open(fs, 1, { inboxIds: 12 });
-  await journal.openInbox();
+  const journal = await openOwner(fs, 1, { inboxIds: 12 });
   for (const id of ['1', '2', '3']) for (const key of ['a', 'b', 'c', 'd', 'e']) await handle(journal, key, id);
   reads.length = 0;
   expect((await journal.accept(at('e'), simpleEvent('3'))).duplicate).toBe(true);
@@ -57,8 +51,7 @@ test('the room for an event is checked without writing it', async () => {
   const fs = watched(disk, (operation) => {
     if (!['read', 'stat', 'list', 'look'].includes(operation)) written.push(operation);
   });
-  const journal = await open(fs, 1, { inboxEvents: 2, inboxBytes: 10_000 });
-  await journal.openInbox();
+  const journal = await openOwner(fs, 1, { inboxEvents: 2, inboxBytes: 10_000 });
   for (const id of ['a', 'b']) await journal.accept(at('one'), simpleEvent(id));
   written.length = 0;
   const long = { ...simpleEvent('c'), input: 'x'.repeat(10_000) };
@@ -120,7 +113,7 @@ async function damagedLog(): Promise<SimulatedDisk> {
   for (const key of ['a', 'b', 'c']) await journal.accept(at(key), simpleEvent(`${key}1`));
   await journal.close();
   const file = await disk.openRoom(path);
-  await file.write(Buffer.from((await disk.read(path)) ?? []).indexOf('input of b1'), Uint8Array.of(0x7e));
+  await file.write((await bytesOf(disk, path)).indexOf('input of b1'), Uint8Array.of(0x7e));
   await file.sync();
   await file.close();
   return disk;
@@ -128,8 +121,7 @@ async function damagedLog(): Promise<SimulatedDisk> {
 
 test('a damaged log is read once, for any number of questions, and again when a file was changed', async () => {
   const disk = await damagedLog();
-  const owner = await open(disk, 2);
-  await owner.openInbox();
+  const owner = await openOwner(disk, 2);
   await owner.accept(at('c'), simpleEvent('c2'));
   let whole = 0;
   const fs = watched(disk, (operation, file) => {
@@ -146,7 +138,7 @@ test('a damaged log is read once, for any number of questions, and again when a 
   await owner.accept(at('c'), simpleEvent('c3'));
   expect(await reader.pending(at('c'))).toHaveLength(3);
   const file = await disk.openRoom(path);
-  await file.write(Buffer.from((await disk.read(path)) ?? []).indexOf('~nput of b1'), Buffer.from('i'));
+  await file.write((await bytesOf(disk, path)).indexOf('~nput of b1'), Buffer.from('i'));
   await file.close();
   expect(await reader.pending(at('b'))).toHaveLength(1);
   expect((await owner.accept(at('b'), simpleEvent('b2'))).duplicate).toBe(false);
@@ -175,8 +167,7 @@ test('events of others are accepted while a deletion fails and the log is opened
     for (const key of keys) accepting.push(journal.accept(at(key), simpleEvent('second')));
     throw systemError('EIO');
   });
-  const journal = await open(fs, 2);
-  await journal.openInbox();
+  const journal = await openOwner(fs, 2);
   await rejectionOf(journal.delete(at('x'), { force: true }));
   await Promise.all(accepting);
   const next = await open(disk, 3);

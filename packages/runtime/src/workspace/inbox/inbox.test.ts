@@ -1,22 +1,16 @@
 import { expect, test } from 'bun:test';
 import { dirname } from 'node:path';
-import { type AgentEvent, GoondanError } from '@goondan/types';
-import type { Fs } from '../../ports/fs.ts';
+import { GoondanError } from '@goondan/types';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { defaultLimits } from '../limits.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { coder, handleInput, idsOf as ids, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const inboxPath = '/state/workspaces/simulation/inbox/inbox.000001.jsonl';
-const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
-
-function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
-  return openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
-}
 
 test('accepted events are pending in order and unchanged until their turn is committed', async () => {
   const disk = SimulatedDisk.empty();
@@ -25,7 +19,7 @@ test('accepted events are pending in order and unchanged until their turn is com
   expect(await journal.pending(coder)).toEqual(['a', 'b', 'c'].map((id) => simpleEvent(id)));
   await runSimpleTurn(journal, coder, 'a');
   expect(ids(await journal.pending(coder))).toEqual(['b', 'c']);
-  expect(ids(await (await open(disk, {}, 2)).pending(coder))).toEqual(['b', 'c']);
+  expect(ids(await (await open(disk, 2)).pending(coder))).toEqual(['b', 'c']);
 });
 
 test('an event id is accepted once: during the delivery, after a restart, after its turn', async () => {
@@ -34,7 +28,7 @@ test('an event id is accepted once: during the delivery, after a restart, after 
   expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: false, seq: 1 });
   expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(true);
   await runSimpleTurn(journal, coder, 'a');
-  const again = await open(disk, {}, 2);
+  const again = await open(disk, 2);
   expect(await again.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
   expect(await again.pending(coder)).toEqual([]);
 });
@@ -48,7 +42,7 @@ test('agents and instances whose names have the same letters one after the other
   const journal = await open(disk);
   for (const address of addresses)
     expect(await journal.accept(address, simpleEvent('same'))).toMatchObject({ duplicate: false, seq: 1 });
-  for (const each of [journal, await open(disk, {}, 2)])
+  for (const each of [journal, await open(disk, 2)])
     for (const address of addresses) expect(ids(await each.pending(address))).toEqual(['same']);
 });
 
@@ -126,13 +120,13 @@ test('owners and other readers see the same pending events with the same numbers
   ];
   expect(await orchestrator.pendingEntries(coder)).toEqual(left);
   expect(await agent.pendingEntries(coder)).toEqual(left);
-  expect(await (await open(disk, {}, 2)).pendingEntries(coder)).toEqual(left);
+  expect(await (await open(disk, 2)).pendingEntries(coder)).toEqual(left);
 });
 
 test('an inbox that was rewritten under the same identity is read again', async () => {
   const disk = SimulatedDisk.empty();
   const limits = { inboxCompactionBytes: 1 };
-  const orchestrator = await open(disk, limits);
+  const orchestrator = await open(disk, 1, limits);
   // A disk may give a new file the identity (inode) of the file that it replaced.
   const forgetful = {
     ...failingFs(disk, () => undefined),
@@ -141,7 +135,7 @@ test('an inbox that was rewritten under the same identity is read again', async 
       return stat && { ...stat, identity: 'the same' };
     },
   };
-  const agent = await open(forgetful, limits);
+  const agent = await open(forgetful, 1, limits);
   await orchestrator.accept(coder, simpleEvent('a'));
   await runSimpleTurn(agent, coder, 'a');
   await orchestrator.accept(coder, simpleEvent('b', { input: 'x'.repeat(1000) }));
@@ -157,7 +151,7 @@ test('concurrent events are accepted one after the other, each once', async () =
 });
 
 test('a full inbox rejects with E_INBOX_FULL, and accepts again after an event was handled', async () => {
-  const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
+  const journal = await open(SimulatedDisk.empty(), 1, { inboxEvents: 2 });
   await journal.accept(coder, simpleEvent('a'));
   await journal.accept(coder, simpleEvent('b'));
   expect(await rejectionOf(journal.accept(coder, simpleEvent('c')))).toMatchObject({ code: 'E_INBOX_FULL' });
@@ -168,18 +162,15 @@ test('a full inbox rejects with E_INBOX_FULL, and accepts again after an event w
 });
 
 test('the limit in bytes counts pending events', async () => {
-  const journal = await open(SimulatedDisk.empty(), { inboxBytes: 1000 });
+  const journal = await open(SimulatedDisk.empty(), 1, { inboxBytes: 1000 });
   expect(await rejectionOf(journal.accept(coder, simpleEvent('a', { input: 'x'.repeat(1000) })))).toMatchObject({
     code: 'E_INBOX_FULL',
   });
-  for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
-    await journal.accept(coder, simpleEvent(id));
-    await runSimpleTurn(journal, coder, id);
-  }
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await handleInput(journal, coder, id);
 });
 
 test('a full inbox removes handled events even if most of its events are pending', async () => {
-  const journal = await open(SimulatedDisk.empty(), { inboxBytes: 5000 });
+  const journal = await open(SimulatedDisk.empty(), 1, { inboxBytes: 5000 });
   const long = { input: 'x'.repeat(2000) };
   await journal.accept(coder, simpleEvent('a', long));
   for (const id of ['b', 'c', 'd']) await journal.accept(coder, simpleEvent(id));
@@ -191,14 +182,13 @@ test('a full inbox removes handled events even if most of its events are pending
 
 test('handled events are removed from the file, and the ids of the last ones stay known', async () => {
   const disk = SimulatedDisk.empty();
-  const journal = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 20 });
+  const journal = await open(disk, 1, { inboxCompactionBytes: 1000, rememberedEvents: 20 });
   for (let index = 0; index < 40; index += 1) {
-    await journal.accept(coder, simpleEvent(`e${index}`));
-    await runSimpleTurn(journal, coder, `e${index}`);
+    await handleInput(journal, coder, `e${index}`);
     const names = (await disk.list(dirname(inboxPath))) ?? [];
     expect(names.length).toBeLessThan(5);
   }
-  const again = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 20 }, 2);
+  const again = await open(disk, 2, { inboxCompactionBytes: 1000, rememberedEvents: 20 });
   for (const id of ['e20', 'e30', 'e39']) expect((await again.accept(coder, simpleEvent(id))).duplicate).toBe(true);
   expect(await again.pending(coder)).toEqual([]);
 });
@@ -206,11 +196,8 @@ test('handled events are removed from the file, and the ids of the last ones sta
 test('an event older than the remembered ids is not handled again', async () => {
   const disk = SimulatedDisk.empty();
   const limits = { inboxCompactionBytes: 1, rememberedEvents: 1 };
-  const journal = await open(disk, limits);
-  for (const id of ['a', 'b', 'c']) {
-    await journal.accept(coder, simpleEvent(id));
-    await runSimpleTurn(journal, coder, id);
-  }
+  const journal = await open(disk, 1, limits);
+  for (const id of ['a', 'b', 'c']) await handleInput(journal, coder, id);
   const before = await journal.read(coder);
   expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(false);
   expect(ids(await journal.pending(coder))).toEqual(['a']);
@@ -226,21 +213,18 @@ test.each([
   ['taken out of the file', { inboxCompactionBytes: 1 }],
 ] as const)('a handled event with a forgotten result is not handled again: %s', async (_, limits) => {
   const disk = SimulatedDisk.empty();
-  const journal = await open(disk, { rememberedTurns: 1, ...limits });
-  for (const id of ['a', 'b']) {
-    await journal.accept(coder, simpleEvent(id));
-    await runSimpleTurn(journal, coder, id);
-  }
+  const journal = await open(disk, 1, { rememberedTurns: 1, ...limits });
+  for (const id of ['a', 'b']) await handleInput(journal, coder, id);
   await journal.accept(coder, simpleEvent('c'));
   const before = await journal.read(coder);
   for (const life of [1, 2]) {
-    const reader = life === 1 ? journal : await open(disk, { rememberedTurns: 1, ...limits }, life);
+    const reader = life === 1 ? journal : await open(disk, life, { rememberedTurns: 1, ...limits });
     const told = (seq: number, id: string) => reader.open(coder, `turn-${id}`, { seq, event: simpleEvent(id) });
     for (const seq of [0, 1]) expect(await rejectionOf(told(seq, 'a'))).toMatchObject({ code: 'E_TURN_FORGOTTEN' });
     expect((await told(2, 'b')).finished?.turnId).toBe('turn-b');
     expect(await reader.read(coder)).toEqual(before);
   }
-  const last = await open(disk, { rememberedTurns: 1, ...limits }, 3);
+  const last = await open(disk, 3, { rememberedTurns: 1, ...limits });
   await runSimpleTurn(last, coder, 'c');
   expect(await last.pending(coder)).toEqual([]);
 });

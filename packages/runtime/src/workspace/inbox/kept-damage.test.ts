@@ -1,13 +1,13 @@
 /** Damaged files of the inbox log are kept for the person who repairs them. */
 import { expect, test } from 'bun:test';
-import type { AgentAddress } from '@goondan/types';
 import { openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { at, bytesOf, handleInput } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
-import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+import { simpleEvent } from '../simulation/simulated-turn.ts';
 import { KnownIds } from './handled-ids.ts';
 import { InstanceInbox } from './instance-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
@@ -15,7 +15,6 @@ import { type UsedInbox, UsedInboxes } from './used-inboxes.ts';
 
 const folder = '/state/workspaces/simulation/inbox';
 const path = `${folder}/inbox.000001.jsonl`;
-const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
 const damage = { code: 'E_STORE_CORRUPT' };
 const segments = async (disk: SimulatedDisk) =>
   ((await disk.list(folder)) ?? []).filter((name) => name.endsWith('jsonl'));
@@ -29,7 +28,7 @@ async function open(disk: SimulatedDisk, life: number, limits: Partial<StoreLimi
 
 /** Changes a byte of each line that has one of these texts. Returns the undamaged bytes. */
 async function damageLines(disk: SimulatedDisk, ...texts: string[]): Promise<Buffer> {
-  const whole = Buffer.from((await disk.read(path)) ?? []);
+  const whole = await bytesOf(disk, path);
   const changed = Buffer.from(whole);
   for (const text of texts) changed[whole.indexOf(text)] = 0x7e;
   await replaceFile(disk, path, changed);
@@ -45,10 +44,7 @@ test('a compaction keeps a copy of a damaged segment that nobody has reported ye
   await damageLines(disk, 'input of x1');
   const damaged = await disk.read(path);
   const { journal, machine } = await open(disk, 2, short);
-  for (let index = 0; index < 10; index += 1) {
-    await journal.accept(at('busy'), simpleEvent(`${index}`));
-    await runSimpleTurn(journal, at('busy'), `${index}`);
-  }
+  for (let index = 0; index < 10; index += 1) await handleInput(journal, at('busy'), `${index}`);
   // The log shows the path, a colon and the message.
   expect(machine.warnings).toEqual([{ path, message: expect.stringMatching(/^the line at byte \d+ is damaged$/) }]);
   expect(await disk.read(path)).toBeUndefined();

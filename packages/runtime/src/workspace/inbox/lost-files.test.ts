@@ -1,19 +1,22 @@
 /** The log of a conversation says which input it has begun and handled, so a removed or cut inbox log is not silent. */
 import { describe, expect, test } from 'bun:test';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
-import { type Journal, openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { AgentAddress } from '@goondan/types';
+import type { Journal } from '../journal/journal.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import {
+  at,
+  bytesOf,
+  handleInput,
+  idsOf as ids,
+  openOwner,
+  openSimulated as open,
+  overwrite,
+} from '../simulation/simulated-journal.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 
 const folder = '/state/workspaces/simulation/inbox';
 const segment = `${folder}/inbox.000001.jsonl`;
-const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
-const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
-const open = (disk: SimulatedDisk, life: number, limits: Partial<StoreLimits> = {}) =>
-  openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
 
 /** Begins the turn of an event, and does not end it. */
 async function interruptTurn(journal: Journal, address: AgentAddress, eventId: string): Promise<void> {
@@ -26,10 +29,7 @@ async function interruptTurn(journal: Journal, address: AgentAddress, eventId: s
 async function makeInterrupted(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk, 1);
-  for (const key of ['done', 'second']) {
-    await journal.accept(at(key), simpleEvent(`${key}-1`));
-    await runSimpleTurn(journal, at(key), `${key}-1`);
-  }
+  for (const key of ['done', 'second']) await handleInput(journal, at(key), `${key}-1`);
   await journal.fork(at('done'), { as: 'forked' });
   for (const [key, id] of [
     ['second', 'second-2'],
@@ -53,10 +53,9 @@ const remove = {
 
 /** Replaces the lines of the segment from the first one with this text on by zeros. */
 async function zeroFrom(disk: SimulatedDisk, text: string): Promise<void> {
-  const bytes = Buffer.from((await disk.read(segment)) ?? []);
+  const bytes = await bytesOf(disk, segment);
   bytes.fill(0, bytes.lastIndexOf(0x0a, bytes.indexOf(text)) + 1);
-  await disk.remove(segment);
-  await disk.createNew(segment, bytes);
+  await overwrite(disk, segment, bytes);
 }
 
 const missing = (line: number) => ({
@@ -72,8 +71,7 @@ describe.each(Object.entries(remove))('an inbox log of which %s was removed', (_
     const disk = await makeInterrupted();
     await removeIt(disk);
     for (const life of [2, 3, 4]) {
-      const journal = await open(disk, life, { inboxCompactionBytes: 600 });
-      await journal.openInbox();
+      const journal = await openOwner(disk, life, { inboxCompactionBytes: 600 });
       for (const [key, line] of [
         ['first', 1],
         ['second', 2],
@@ -133,8 +131,7 @@ describe('an inbox log whose newest segment was removed', () => {
     const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining('is missing') };
     expect(await rejectionOf((await open(disk, 2, short)).pending(at('a')))).toMatchObject(refused);
     for (const life of [2, 3, 4]) {
-      const journal = await open(disk, life, short);
-      await journal.openInbox();
+      const journal = await openOwner(disk, life, short);
       expect(await rejectionOf(journal.pending(at('a')))).toMatchObject(refused);
       expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
       await journal.close();
@@ -152,13 +149,11 @@ describe('an inbox log whose newest segment was removed', () => {
     const bytes = (await disk.read(newest)) ?? new Uint8Array();
     await disk.remove(newest);
     for (const life of [2, 3]) {
-      const without = await open(disk, life, short);
-      await without.openInbox();
+      const without = await openOwner(disk, life, short);
       await without.close();
     }
     await disk.createNew(newest, bytes);
-    const journal = await open(disk, 4, short);
-    await journal.openInbox();
+    const journal = await openOwner(disk, 4, short);
     expect(ids(await journal.pending(at('a')))).toEqual(accepted);
   });
 
@@ -166,14 +161,12 @@ describe('an inbox log whose newest segment was removed', () => {
     const { disk, newest } = await makeSegments();
     const bytes = (await disk.read(newest)) ?? new Uint8Array();
     await disk.remove(newest);
-    const without = await open(disk, 2, short);
-    await without.openInbox();
+    const without = await openOwner(disk, 2, short);
     await without.delete(at('a'), { force: true });
     await without.accept(at('a'), simpleEvent('a6'));
     await without.close();
     await disk.createNew(newest, bytes);
-    const journal = await open(disk, 3, short);
-    await journal.openInbox();
+    const journal = await openOwner(disk, 3, short);
     const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining(`${newest} is damaged`) };
     expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
     expect(ids(await journal.pending(at('a')))).toEqual(['a6']);
@@ -183,10 +176,8 @@ describe('an inbox log whose newest segment was removed', () => {
     const { disk, newest } = await makeSegments();
     await disk.remove(newest);
     const bytes = (await disk.read(segment)) ?? new Uint8Array();
-    await disk.remove(segment);
-    await disk.createNew(segment, Buffer.concat([bytes, new Uint8Array(4096)]));
-    const journal = await open(disk, 2, short);
-    await journal.openInbox();
+    await overwrite(disk, segment, Buffer.concat([bytes, new Uint8Array(4096)]));
+    const journal = await openOwner(disk, 2, short);
     const left = ids(await journal.pending(at('a')));
     expect(left).toEqual(accepted.slice(0, left.length));
     expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
@@ -199,8 +190,7 @@ describe('an inbox log whose last lines became zeros', () => {
     await zeroFrom(disk, 'input of first-1');
     expect(await rejectionOf((await open(disk, 2)).pending(at('first')))).toMatchObject(missing(1));
     for (const life of [3, 4, 5]) {
-      const journal = await open(disk, life);
-      await journal.openInbox();
+      const journal = await openOwner(disk, life);
       expect(await rejectionOf(journal.accept(at('first'), simpleEvent('next')))).toMatchObject({
         code: 'E_STORE_CORRUPT',
         message: expect.stringContaining('is damaged: line 1 of this instance is missing'),
@@ -215,10 +205,7 @@ describe('an inbox log whose last lines became zeros', () => {
   test('gives no number twice: the log of a conversation knows the numbers that were handled', async () => {
     const disk = SimulatedDisk.empty();
     const first = await open(disk, 1);
-    for (const id of ['a1', 'a2']) {
-      await first.accept(at('a'), simpleEvent(id));
-      await runSimpleTurn(first, at('a'), id);
-    }
+    for (const id of ['a1', 'a2']) await handleInput(first, at('a'), id);
     await zeroFrom(disk, 'input of a2');
     const journal = await open(disk, 2);
     expect(await journal.accept(at('a'), simpleEvent('a3'))).toMatchObject({ duplicate: false, seq: 3 });
@@ -255,13 +242,11 @@ describe('a segment of the inbox log that lost its head', () => {
       await first.close();
       const names = ((await disk.list(folder)) ?? []).filter((each) => each.startsWith('inbox.')).toSorted();
       const path = `${folder}/${names.at(index === 1 ? 1 : -1)}`;
-      const whole = Buffer.from((await disk.read(path)) ?? []);
-      const other = Buffer.from((await disk.read(segment)) ?? []);
-      await disk.remove(path);
-      await disk.createNew(path, damages[name]?.(whole, other) ?? whole);
+      const whole = await bytesOf(disk, path);
+      const other = await bytesOf(disk, segment);
+      await overwrite(disk, path, damages[name]?.(whole, other) ?? whole);
       for (const life of [2, 3]) {
-        const journal = await open(disk, life, short);
-        await journal.openInbox();
+        const journal = await openOwner(disk, life, short);
         for (const key of keys) {
           const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining(path) };
           expect(await rejectionOf(journal.pending(at(key)))).toMatchObject(refused);
@@ -269,10 +254,8 @@ describe('a segment of the inbox log that lost its head', () => {
         }
         await journal.close();
       }
-      await disk.remove(path);
-      await disk.createNew(path, whole);
-      const journal = await open(disk, 4, short);
-      await journal.openInbox();
+      await overwrite(disk, path, whole);
+      const journal = await openOwner(disk, 4, short);
       for (const key of keys) expect(ids(await journal.pending(at(key)))).toEqual(accepted.get(key) ?? []);
       expect(await journal.accept(at('a'), simpleEvent('next'))).toMatchObject({ duplicate: false, seq: 5 });
     },
@@ -285,15 +268,12 @@ test('a conversation that was deleted after a segment lost its head keeps its ne
   for (let number = 1; number <= 12; number += 1) await first.accept(at('a'), simpleEvent(`a${number}`));
   await first.close();
   const path = `${folder}/inbox.000002.jsonl`;
-  await disk.remove(path);
-  await disk.createNew(path, Buffer.alloc(0));
-  const second = await open(disk, 2);
-  await second.openInbox();
+  await overwrite(disk, path, Buffer.alloc(0));
+  const second = await openOwner(disk, 2);
   await second.delete(at('a'), { force: true });
   await second.accept(at('a'), simpleEvent('new'));
   await second.close();
-  const third = await open(disk, 3);
-  await third.openInbox();
+  const third = await openOwner(disk, 3);
   expect(ids(await third.pending(at('a')))).toEqual(['new']);
 });
 
@@ -302,17 +282,14 @@ test('a newest segment that was cut has all its input again when it is restored,
   const first = await open(disk, 1);
   for (const id of ['a1', 'a2', 'a3']) await first.accept(at('a'), simpleEvent(id));
   await first.close();
-  const whole = Buffer.from((await disk.read(segment)) ?? []);
-  await disk.remove(segment);
-  await disk.createNew(segment, whole.subarray(0, whole.indexOf('input of a2')));
+  const whole = await bytesOf(disk, segment);
+  await overwrite(disk, segment, whole.subarray(0, whole.indexOf('input of a2')));
   for (const life of [2, 3]) {
-    const journal = await open(disk, life);
-    await journal.openInbox();
+    const journal = await openOwner(disk, life);
     expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject({ code: 'E_STORE_CORRUPT' });
     await journal.close();
   }
-  await disk.remove(segment);
-  await disk.createNew(segment, whole);
+  await overwrite(disk, segment, whole);
   expect(ids(await (await open(disk, 4)).pending(at('a')))).toEqual(['a1', 'a2', 'a3']);
 });
 

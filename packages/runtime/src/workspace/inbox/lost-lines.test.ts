@@ -11,30 +11,28 @@ import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
+import {
+  at,
+  bytesOf,
+  handleInput,
+  momentsOf,
+  openOwner as open,
+  openSimulated,
+} from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
-import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { messagesOf, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { WorkspaceInbox } from './workspace-inbox.ts';
 
 const workspace = '/state/workspaces/simulation';
 const folder = `${workspace}/inbox`;
 const segment = `${folder}/inbox.000001.jsonl`;
-const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
 const lost = { code: 'E_STORE_CORRUPT', message: expect.stringContaining('of this instance') };
-
-async function open(disk: SimulatedDisk, life: number): Promise<Journal> {
-  const journal = await openJournal(simulatedMachine(disk, life), simulatedLocation);
-  await journal.openInbox();
-  return journal;
-}
 
 /** Makes a workspace in which the second turn of `x` is interrupted. The input of `done` is handled. */
 async function makeInterrupted(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk, 1);
-  for (const key of ['x', 'done']) {
-    await journal.accept(at(key), simpleEvent(`${key}1`));
-    await runSimpleTurn(journal, at(key), `${key}1`);
-  }
+  for (const key of ['x', 'done']) await handleInput(journal, at(key), `${key}1`);
   await journal.accept(at('x'), simpleEvent('x2'));
   const entry = (await journal.pendingEntries(at('x'))).find(({ event }) => event.id === 'x2');
   const { epoch } = await journal.open(at('x'), 'turn-x2', entry);
@@ -59,7 +57,7 @@ async function endTurn(journal: Journal): Promise<void> {
 
 /** Replaces the last line, with the interrupted input, by zeros. */
 async function loseLine(disk: SimulatedDisk): Promise<void> {
-  const bytes = Buffer.from((await disk.read(segment)) ?? []);
+  const bytes = await bytesOf(disk, segment);
   bytes.fill(0, bytes.lastIndexOf(0x0a, bytes.indexOf('input of x2')) + 1);
   await replaceFile(disk, segment, bytes);
 }
@@ -85,7 +83,7 @@ test('the error of input of a log that was removed says where the new log ends, 
   const disk = await makeInterrupted();
   await removeLog(disk);
   await (await open(disk, 2)).close();
-  const end = Buffer.from((await disk.read(segment)) ?? []).lastIndexOf(0x0a) + 1;
+  const end = (await bytesOf(disk, segment)).lastIndexOf(0x0a) + 1;
   const message = expect.stringContaining(`, its last line ends at byte ${end})`);
   expect(await rejectionOf((await open(disk, 3)).pending(at('done')))).toMatchObject({ message });
 });
@@ -96,10 +94,10 @@ describe('a torn end of the inbox log', () => {
   /** Makes a workspace whose log ends with the first half of another line of `x`, as a crash leaves it. */
   async function makeTorn(): Promise<SimulatedDisk> {
     const disk = await makeInterrupted();
-    const bytes = Buffer.from((await disk.read(segment)) ?? []);
+    const bytes = await bytesOf(disk, segment);
     const end = bytes.lastIndexOf(0x0a) + 1;
     await (await open(disk, 2)).accept(at('x'), simpleEvent('x3'));
-    const longer = Buffer.from((await disk.read(segment)) ?? []);
+    const longer = await bytesOf(disk, segment);
     longer.fill(0, end + 150);
     expect(longer.includes('"to":["coder","x"]', end)).toBe(true);
     await replaceFile(disk, segment, longer);
@@ -124,7 +122,7 @@ describe('a torn end of the inbox log', () => {
   test('is cut off although the log of the instance it names cannot be read, and the others answer', async () => {
     const disk = await makeTorn();
     const path = `${workspace}/instances/coder~x/messages/events.jsonl`;
-    const log = Buffer.from((await disk.read(path)) ?? []);
+    const log = await bytesOf(disk, path);
     log.fill(0x7e, 0, 200);
     await replaceFile(disk, path, log);
     const { journal, warnings } = await openWarned(disk);
@@ -148,7 +146,7 @@ test('a process that only reads finds no damage if the turn is committed between
       await owner.delete(at('done'), { force: true });
     },
   );
-  const reader = await openJournal(simulatedMachine(fs, 2), simulatedLocation);
+  const reader = await openSimulated(fs, 2);
   expect(await reader.pending(at('x'))).toEqual([]);
   expect(commits).toBeGreaterThan(1);
 });
@@ -180,13 +178,10 @@ describe('a reset of a conversation with an interrupted turn', () => {
       const disk = await makeInterrupted();
       await loseLine(disk);
       const journal = await open(disk, 2);
-      const moments: SimulatedDisk[] = [];
-      disk.afterOperation = () => moments.push(disk.copy());
       // The first write is that of the inbox. A reset that does not wait for it is done before it is durable.
       const ticks = [5000];
       disk.syncTicks = () => ticks.pop() ?? 0;
-      await journal.reset(at('x'));
-      disk.afterOperation = undefined;
+      const moments = await momentsOf(disk, () => journal.reset(at('x')));
       disk.syncTicks = () => 0;
       expect(moments.length).toBeGreaterThan(5);
       let resets = 0;

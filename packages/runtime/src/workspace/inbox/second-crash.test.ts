@@ -1,42 +1,31 @@
 /** A loss of power after a kill does not separate input from its instance. */
 import { expect, test } from 'bun:test';
-import { openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
-import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
-
-const coder = { agentName: 'coder', instanceKey: 'default' };
-const open = (disk: SimulatedDisk, life: number, limits: Partial<StoreLimits> = {}) =>
-  openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
-
-/** Runs an action, and returns the disk as it was after each operation. */
-async function momentsOf(disk: SimulatedDisk, action: () => Promise<unknown>): Promise<SimulatedDisk[]> {
-  const moments: SimulatedDisk[] = [];
-  disk.afterOperation = () => moments.push(disk.copy());
-  await action();
-  disk.afterOperation = undefined;
-  return moments;
-}
+import {
+  bytesOf,
+  coder,
+  handleInput,
+  momentsOf,
+  openOwner,
+  openSimulated as open,
+} from '../simulation/simulated-journal.ts';
+import { simpleEvent } from '../simulation/simulated-turn.ts';
 
 test('a deletion that a kill interrupted is ended only for a rename that survives a loss of power', async () => {
   const disk = SimulatedDisk.empty();
   const first = await open(disk, 1);
-  await first.accept(coder, simpleEvent('done'));
-  await runSimpleTurn(first, coder, 'done');
+  await handleInput(first, coder, 'done');
   await first.accept(coder, simpleEvent('pending'));
   await first.close();
-  const owner = await open(disk, 2);
-  await owner.openInbox();
+  const owner = await openOwner(disk, 2);
   const moments = await momentsOf(disk, () => owner.delete(coder, { force: true }));
   const outcomes = new Set<boolean>();
   for (const [index, moment] of moments.entries()) {
     const killed = moment.crash('kill', seededRandom(index));
     const second = await open(killed, 3);
     for (const [place, later] of (await momentsOf(killed, () => second.openInbox())).entries()) {
-      const next = await open(later.crash('power', seededRandom(index, place)), 4);
-      await next.openInbox();
+      const next = await openOwner(later.crash('power', seededRandom(index, place)), 4);
       await next.sweep();
       const isThere = (await next.read(coder)).messages.length > 0;
       expect((await next.pending(coder)).map(({ id }) => id)).toEqual(isThere ? ['pending'] : []);
@@ -51,8 +40,7 @@ test('a segment whose closing line was killed before its sync survives a loss of
   const disk = SimulatedDisk.empty();
   const owner = await open(disk, 1, short);
   const log = '/state/workspaces/simulation/inbox';
-  const closed = async () =>
-    Buffer.from((await disk.read(`${log}/inbox.000001.jsonl`)) ?? []).includes('"closes":true');
+  const closed = async () => (await bytesOf(disk, `${log}/inbox.000001.jsonl`)).includes('"closes":true');
   const written: SimulatedDisk[] = [];
   // At the begin of a sync, all bytes are written and none is durable.
   disk.syncTicks = () => {
@@ -72,8 +60,7 @@ test('a segment whose closing line was killed before its sync survives a loss of
   await (await open(killed, 2, short)).openInbox();
   expect(await killed.list(log)).toContain('inbox.000002.jsonl');
   for (let seed = 0; seed < 40; seed += 1) {
-    const next = await open(killed.crash('power', seededRandom(seed)), 3, short);
-    await next.openInbox();
+    const next = await openOwner(killed.crash('power', seededRandom(seed)), 3, short);
     expect((await next.pending(coder)).map(({ id }) => id)).toEqual(accepted);
   }
 });

@@ -7,15 +7,13 @@ import { isCorrupt } from '../lines/corrupt-store.ts';
 import { defaultLimits } from '../limits.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { openOwner, openSimulated as open, overwrite } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 
 const folder = '/state/workspaces/simulation/inbox';
 const path = `${folder}/inbox.000001.jsonl`;
 const everybody = Array.from({ length: 20 }, (_, index) => ({ agentName: 'coder', instanceKey: `k${index}` }));
-
-const open = (disk: SimulatedDisk, life: number) =>
-  openJournal(simulatedMachine(disk, life), simulatedLocation, defaultLimits);
 
 /** The distance of damaged bytes. In `npm test` it shares no factor with 3, 7 and 8, which choose the kind of damage. */
 const STEP = sampleStep === 1 ? 1 : Math.max(201, sampleStep);
@@ -36,8 +34,7 @@ async function makeLog(): Promise<{ disk: SimulatedDisk; bytes: Uint8Array }> {
 
 /** Returns the keys of the conversations that do not start. All others must have exactly their input. */
 async function concerned(disk: SimulatedDisk, isOwner: boolean): Promise<string[]> {
-  const journal = await open(disk, 2);
-  await journal.openInbox();
+  const journal = await openOwner(disk, 2);
   const keys: string[] = [];
   for (const [index, at] of everybody.entries()) {
     try {
@@ -64,8 +61,7 @@ function ownerOf(bytes: Uint8Array, at: number): string | undefined {
 
 async function damaged(disk: SimulatedDisk, bytes: Uint8Array): Promise<SimulatedDisk> {
   const copy = disk.copy();
-  await copy.remove(path);
-  await copy.createNew(path, bytes);
+  await overwrite(copy, path, bytes);
   return copy;
 }
 
@@ -117,8 +113,7 @@ test('a damaged segment that is repaired is read again without a restart', async
   const key = ownerOf(bytes, offset) ?? '';
   const at = { agentName: 'coder', instanceKey: key };
   expect(await rejectionOf(journal.accept(at, simpleEvent('next')))).toMatchObject({ code: 'E_STORE_CORRUPT' });
-  await broken.remove(path);
-  await broken.createNew(path, bytes);
+  await overwrite(broken, path, bytes);
   expect((await journal.accept(at, simpleEvent('next'))).duplicate).toBe(false);
 });
 
@@ -156,8 +151,7 @@ test('a flipped byte in one of several segments, with long keys, is reported ali
       const copy = disk.copy();
       const changed = new Uint8Array(bytes);
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
-      await copy.remove(file);
-      await copy.createNew(file, changed);
+      await overwrite(copy, file, changed);
       let before: string[] | undefined;
       for (const life of [2, 3, 4]) {
         await fill(copy, life);

@@ -1,22 +1,20 @@
 /** Input that a running turn took is handled, and the input before it is not. */
 import { describe, expect, test } from 'bun:test';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
 import { samples } from '../../../../../test/samples.ts';
-import type { Fs } from '../../ports/fs.ts';
-import { type Journal, openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { Journal } from '../journal/journal.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import {
+  at,
+  coder,
+  handleInput,
+  idsOf as ids,
+  openOwner,
+  openSimulated as open,
+} from '../simulation/simulated-journal.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 import { runSteeredTurn } from '../simulation/steered-turn.ts';
 import { InstanceInbox } from './instance-inbox.ts';
-
-const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
-const coder = at('default');
-const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
-const open = (fs: Fs, life: number, limits: Partial<StoreLimits> = {}) =>
-  openJournal(simulatedMachine(fs, life), simulatedLocation, { ...defaultLimits, ...limits });
 
 /** Accepts the events `s`, `a` and `n`, and runs the turn of `s`, which takes `n`. */
 async function overtake(journal: Journal): Promise<void> {
@@ -35,14 +33,12 @@ describe('the input before a taken one', () => {
     // The list reads the index, so the summary reads no log.
     expect(await reader.instances()).toEqual([coder]);
     expect((await reader.summary(coder)).pending).toBe(1);
-    journal = await open(disk, 2);
-    await journal.openInbox();
+    journal = await openOwner(disk, 2);
     expect(ids(await journal.pending(coder))).toEqual(['a']);
     expect((await journal.summary(coder)).pending).toBe(1);
     await runSimpleTurn(journal, coder, 'a');
     await journal.close();
-    journal = await open(disk, 3);
-    await journal.openInbox();
+    journal = await openOwner(disk, 3);
     expect(ids(await journal.pending(coder))).toEqual([]);
     const inputs = (await journal.read(coder)).messages.filter(({ id }) => id.startsWith('input-'));
     expect(inputs.map(({ id }) => id)).toEqual(['input-s', 'input-n', 'input-a']);
@@ -91,12 +87,10 @@ describe('the input before a taken one', () => {
     for (const life of [2, 3, 4]) {
       for (let index = 0; index < 10; index += 1) {
         const id = `busy-${life}-${index}`;
-        await journal.accept(at('busy'), simpleEvent(id));
-        await runSimpleTurn(journal, at('busy'), id);
+        await handleInput(journal, at('busy'), id);
       }
       await journal.close();
-      journal = await open(disk, life, short);
-      await journal.openInbox();
+      journal = await openOwner(disk, life, short);
       expect(ids(await journal.pending(coder))).toEqual(['a']);
     }
     expect(await journal.accept(coder, simpleEvent('b'))).toMatchObject({ seq: 4 });
@@ -138,12 +132,8 @@ test('Y-08 a taken event is known as handled when its line has left the log, als
   await overtake(journal);
   await runSimpleTurn(journal, coder, 'a');
   for (const life of [2, 3]) {
-    for (let index = 0; index < 10; index += 1) {
-      await journal.accept(at('busy'), simpleEvent(`busy-${life}-${index}`));
-      await runSimpleTurn(journal, at('busy'), `busy-${life}-${index}`);
-    }
-    journal = await open(disk, life, short);
-    await journal.openInbox();
+    for (let index = 0; index < 10; index += 1) await handleInput(journal, at('busy'), `busy-${life}-${index}`);
+    journal = await openOwner(disk, life, short);
     expect(await journal.accept(coder, simpleEvent('n'))).toEqual({ accepted: true, duplicate: true });
   }
 });
@@ -159,12 +149,10 @@ test('Y-08 a number between two handled ones that belonged to a cancel mark is n
   for (const life of [2, 3, 4]) {
     for (let index = 0; index < 10; index += 1) {
       const key = at(`other-${life}-${index}`);
-      await journal.accept(key, simpleEvent('x'));
-      await runSimpleTurn(journal, key, 'x');
+      await handleInput(journal, key, 'x');
     }
     await journal.close();
-    journal = await open(disk, life, few);
-    await journal.openInbox();
+    journal = await openOwner(disk, life, few);
     const id = `later-${life}`;
     expect(await journal.accept(coder, simpleEvent(id))).toMatchObject({ duplicate: false });
     expect(ids(await journal.pending(coder))).toContain(id);

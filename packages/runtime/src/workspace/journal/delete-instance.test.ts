@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { GoondanError, type Message } from '@goondan/types';
+import { GoondanError } from '@goondan/types';
 import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { defaultLimits } from '../limits.ts';
@@ -7,17 +7,23 @@ import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
+import {
+  bytesOf,
+  coder,
+  handleInput,
+  idsOf as ids,
+  momentsOf,
+  openOwner,
+  openSimulated as open,
+} from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { listTraces } from '../traces/trace-names.ts';
 import { openJournal, type Journal } from './journal.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const other = { agentName: 'coder', instanceKey: 'other' };
 const instances = '/state/workspaces/simulation/instances';
 const folder = `${instances}/coder~default`;
-const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
-const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
 /** Runs two turns with a state, and closes all files. */
 async function talk(disk: SimulatedDisk): Promise<void> {
@@ -44,7 +50,7 @@ test('erases the traces and runtime events of the instance, also after an interr
   }
   const read = async (from: Fs) => ({
     turns: (await listTraces(from, '/state/workspaces/simulation')).map(({ turn }) => turn).toSorted(),
-    events: Buffer.from((await from.read('/state/workspaces/simulation/logs/runtime-events.000001.jsonl')) ?? '')
+    events: (await bytesOf(from, '/state/workspaces/simulation/logs/runtime-events.000001.jsonl'))
       .toString()
       .match(/event of \w+/g)
       ?.join(),
@@ -53,10 +59,7 @@ test('erases the traces and runtime events of the instance, also after an interr
   expect(await read(disk)).toEqual(both);
 
   const journal = await open(disk, 2);
-  const moments: SimulatedDisk[] = [];
-  disk.afterOperation = () => moments.push(disk.copy());
-  await journal.delete(coder);
-  disk.afterOperation = undefined;
+  const moments = await momentsOf(disk, () => journal.delete(coder));
   const one = { turns: ['turn-other'], events: 'event of other' };
   expect(await read(disk)).toEqual(one);
   for (const moment of moments) {
@@ -79,8 +82,7 @@ test('the pending input of an instance is there after a crash exactly if the ins
   const outcomes = new Set<boolean>();
   for (const [index, moment] of moments.entries()) {
     for (const mode of ['kill', 'power'] as const) {
-      const next = await open(moment.crash(mode, seededRandom(index)), 3);
-      await next.openInbox();
+      const next = await openOwner(moment.crash(mode, seededRandom(index)), 3);
       await next.sweep();
       const isThere = ids((await next.read(coder)).messages).length > 0;
       expect((await next.pending(coder)).map(({ id }) => id)).toEqual(isThere ? ['pending'] : []);
@@ -227,8 +229,7 @@ async function judge(disk: SimulatedDisk): Promise<'whole' | 'gone'> {
   await journal.sweep();
   expect((await disk.list(instances))?.filter((name) => name.startsWith('.deleted-'))).toEqual([]);
   expect(await look(journal)).toBe(before);
-  await journal.accept(coder, simpleEvent('c'));
-  await runSimpleTurn(journal, coder, 'c');
+  await handleInput(journal, coder, 'c');
   expect((await journal.read(coder)).messages.length).toBe(before === 'gone' ? 2 : 6);
   return before;
 }
@@ -249,10 +250,7 @@ async function look(journal: Journal): Promise<'whole' | 'gone'> {
 /** Crashes at each moment of a sweep, while changes of a killed process are not synced yet. */
 async function crashTheSweep(disk: SimulatedDisk, before: 'whole' | 'gone'): Promise<void> {
   const journal = await open(disk, 3);
-  const moments: SimulatedDisk[] = [];
-  disk.afterOperation = () => moments.push(disk.copy());
-  await journal.sweep();
-  disk.afterOperation = undefined;
+  const moments = await momentsOf(disk, () => journal.sweep());
   const modes: readonly CrashMode[] = ['power', 'kill'];
   for (const [index, moment] of moments.entries()) {
     const outcome = await judge(moment.crash(modes[index % 2] ?? 'power', seededRandom(index)));

@@ -9,6 +9,7 @@ import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { bytesOf, momentsOf, openOwner, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 import { openJournal } from './journal.ts';
@@ -17,7 +18,6 @@ const deleted = { agentName: 'coder', instanceKey: 'private-key' };
 const other = { agentName: 'coder', instanceKey: 'other' };
 const inbox = '/state/workspaces/simulation/inbox';
 const words = 'private words';
-const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, defaultLimits);
 
 /** Handles one input, and leaves one to each instance. */
 async function talk(disk: SimulatedDisk): Promise<void> {
@@ -48,8 +48,7 @@ test('neither the input nor the key of a deleted instance is left, and the input
   expect(idsOf(await journal.pending(other))).toEqual(['d']);
   await journal.accept(deleted, simpleEvent('again'));
   await journal.close();
-  const next = await open(disk, 3);
-  await next.openInbox();
+  const next = await openOwner(disk, 3);
   expect(idsOf(await next.pending(deleted))).toEqual(['again']);
   expect(idsOf(await next.pending(other))).toEqual(['d']);
 });
@@ -66,17 +65,13 @@ test('after a crash, the next start removes the input of a deleted instance, and
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
-  const moments: SimulatedDisk[] = [];
-  disk.afterOperation = () => moments.push(disk.copy());
-  await journal.delete(deleted, { force: true });
-  disk.afterOperation = undefined;
+  const moments = await momentsOf(disk, () => journal.delete(deleted, { force: true }));
   const outcomes = new Set<boolean>();
   for (const [index, moment] of moments.entries()) {
     for (const mode of ['kill', 'power'] as const) {
       for (let seed = 0; seed < samples(5); seed += 1) {
         const crashed = moment.crash(mode, seededRandom(index * 100 + seed));
-        const next = await open(crashed, 3);
-        await next.openInbox();
+        const next = await openOwner(crashed, 3);
         await next.sweep();
         const isThere = await next.has(deleted);
         expect((await inboxText(crashed)).includes(words)).toBe(isThere);
@@ -120,7 +115,7 @@ test('while a file of the inbox is damaged, its input stays, and the first use a
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const path = `${inbox}/inbox.000001.jsonl`;
-  const whole = Buffer.from((await disk.read(path)) ?? []);
+  const whole = await bytesOf(disk, path);
   const damaged = Buffer.from(whole);
   damaged[whole.indexOf('input of d')] = 0x78;
   await replaceFile(disk, path, damaged);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { createSystemMessage, GoondanError, type Message } from '@goondan/types';
+import { createSystemMessage, GoondanError } from '@goondan/types';
 import { samples } from '../../../../../test/samples.ts';
-import type { Fs } from '../../ports/fs.ts';
 import { blame } from '../history/blame.ts';
 import { readConversationAt } from '../history/read-conversation-at.ts';
 import { readHistory } from '../history/read-history.ts';
@@ -9,18 +8,22 @@ import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import {
+  bytesOf,
+  coder,
+  idsOf as ids,
+  momentsOf,
+  openOwner,
+  openSimulated as open,
+  overwrite,
+} from '../simulation/simulated-journal.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { writeRandomHistory } from '../simulation/write-random-history.ts';
 import { defaultLimits } from '../limits.ts';
-import { openJournal, type Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const copy = { agentName: 'coder', instanceKey: 'copy' };
 const instances = '/state/workspaces/simulation/instances';
-const open = (fs: Fs, life = 1, limits = defaultLimits) =>
-  openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
-const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
 /** Runs three turns, each with its own state, and closes all files. */
 async function talk(disk: SimulatedDisk): Promise<void> {
@@ -162,8 +165,7 @@ test('input accepted for the new key at the same time rejects the fork or finds 
     await talk(disk);
     const random = seededRandom(seed);
     disk.syncTicks = () => random.below(10);
-    const journal = await open(disk, 2);
-    await journal.openInbox();
+    const journal = await openOwner(disk, 2);
     const wait = async () => {
       for (let ticks = random.below(300); ticks > 0; ticks -= 1) await Promise.resolve();
     };
@@ -197,10 +199,7 @@ test('a crash at any moment leaves everything or nothing, and a sweep removes th
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
-  const moments: SimulatedDisk[] = [];
-  disk.afterOperation = () => moments.push(disk.copy());
-  await journal.fork(coder, { as: 'copy', at: 4 });
-  disk.afterOperation = undefined;
+  const moments = await momentsOf(disk, () => journal.fork(coder, { as: 'copy', at: 4 }));
   const done = disk.copy();
   const outcomes = new Set<string>();
   for (const [index, moment] of [...moments, done].entries()) {
@@ -258,10 +257,9 @@ test('a damaged inbox does not prevent a fork of its conversation', async () => 
   await owner.accept(coder, simpleEvent('waits'));
   await owner.close();
   const path = '/state/workspaces/simulation/inbox/inbox.000001.jsonl';
-  const noise = Buffer.from((await disk.read(path)) ?? []);
+  const noise = await bytesOf(disk, path);
   noise.write('noise', noise.indexOf('input of waits'));
-  await disk.remove(path);
-  await disk.createNew(path, noise);
+  await overwrite(disk, path, noise);
   const journal = await open(disk, 2);
   expect(await rejectionOf(journal.pending(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(await journal.fork(coder, { as: 'copy' })).toMatchObject({
@@ -298,7 +296,7 @@ async function damage(
   place = (length: number) => Math.floor(length * 0.9),
 ): Promise<void> {
   const full = `${instances}/coder~default/${path}`;
-  const bytes = Buffer.from((await disk.read(full)) ?? []);
+  const bytes = await bytesOf(disk, full);
   const at = place(bytes.length);
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   await disk.remove(full);

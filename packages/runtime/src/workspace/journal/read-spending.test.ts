@@ -5,14 +5,12 @@ import type { Fs } from '../../ports/fs.ts';
 import { NO_USAGE, sumUsage } from '../../ports/token-usage.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { coder, momentsOf, openOwner, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { messagesOf, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { readDeletedSpending } from './deleted-spending.ts';
-import { type Journal, openJournal } from './journal.ts';
-
-const coder = { agentName: 'coder', instanceKey: 'default' };
-const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
+import type { Journal } from './journal.ts';
 
 /** The record of a reply that used this many tokens. */
 const reply = (key: string, inputTokens: number): TurnRecord => ({
@@ -106,17 +104,13 @@ test('Y-03 a deleted conversation counts once, without its key, however its dele
   await runTurn(first, 'b', 1_000, true);
   await first.close();
   const journal = await open(disk, 2);
-  const moments: SimulatedDisk[] = [];
-  disk.afterOperation = () => moments.push(disk.copy());
-  await journal.delete(coder, { force: true });
-  disk.afterOperation = undefined;
+  const moments = await momentsOf(disk, () => journal.delete(coder, { force: true }));
   expect(await totalOf(journal)).toEqual({ calls: 4, tokens: 1_102, conversations: 0 });
   for (const [index, moment] of moments.entries()) {
     for (const mode of ['kill', 'power'] as const) {
       const crashed = moment.crash(mode, seededRandom(index));
       expect(await totalOf(await open(crashed, 3))).toMatchObject({ calls: 4, tokens: 1_102 });
-      const next = await open(crashed, 4);
-      await next.openInbox();
+      const next = await openOwner(crashed, 4);
       await next.sweep();
       expect(await totalOf(next)).toMatchObject({ calls: 4, tokens: 1_102 });
       await next.sweep();

@@ -3,13 +3,10 @@ import type { Fs } from '../../ports/fs.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { coder, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
-import { openJournal } from './journal.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const folder = '/state/workspaces/simulation/instances/coder~default';
-const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
 
 test('counts messages, pending events and dead letters, and gives the times of creation and last change', async () => {
   const disk = SimulatedDisk.empty();

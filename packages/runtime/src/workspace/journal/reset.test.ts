@@ -6,15 +6,13 @@ import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { bytesOf, coder, idsOf as ids, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { defaultLimits } from '../limits.ts';
 import { openJournal, type Journal } from './journal.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const folder = '/state/workspaces/simulation/instances/coder~default';
-const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
-const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
 async function accept(journal: Journal, ...eventIds: string[]): Promise<void> {
   for (const id of eventIds) await journal.accept(coder, simpleEvent(id));
@@ -60,7 +58,7 @@ test('R-07 a reset conversation has no messages and no extension state, and cont
   expect(await orchestrator.read(coder)).toEqual({ version: 2, stateVersion: 2, messages: [], extensionState: {} });
   expect(await disk.list(`${folder}/extensions`)).toEqual([]);
   expect(await disk.stat(`${folder}/messages/base.jsonl`)).toBeUndefined();
-  expect(Buffer.from((await disk.read(`${folder}/metadata.json`)) ?? '').toString()).toContain('"status":"idle"');
+  expect((await bytesOf(disk, `${folder}/metadata.json`)).toString()).toContain('"status":"idle"');
 
   const opened = await agent.open(coder, 'turn-b');
   expect([opened.version, opened.log, opened.extensionState]).toEqual([2, [], {}]);
@@ -223,9 +221,7 @@ test('records cut by recovery do not come back behind a reset after a loss of po
   const [input, answer] = simpleRecords('a');
   await agent.append(coder, epoch, 0, [input]);
   const path = `${folder}/messages/events.jsonl`;
-  const before = Buffer.from((await disk.read(path)) ?? '')
-    .toString()
-    .replace(/\0+$/, '').length;
+  const before = (await bytesOf(disk, path)).toString().replace(/\0+$/, '').length;
   await agent.append(coder, epoch, 1, [answer, ...Array.from({ length: 5 }, () => ({ type: 'resumed' }) as const)]);
   // This simulates a crash that kept only the beginning of the second frame.
   const events = await disk.openRoom(path);

@@ -3,12 +3,10 @@ import { readConversationAt } from '../history/read-conversation-at.ts';
 import { readHistory } from '../history/read-history.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { coder, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { openJournal } from './journal.ts';
-
-const coder = { agentName: 'coder', instanceKey: 'default' };
-const open = (disk: SimulatedDisk, life = 1) => openJournal(simulatedMachine(disk, life), simulatedLocation);
 
 describe('a commit of states alone', () => {
   test('is not part of the history, and is copied by a fork of the newest moment', async () => {

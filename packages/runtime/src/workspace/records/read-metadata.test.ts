@@ -1,19 +1,12 @@
 import { expect, test } from 'bun:test';
-import type { Fs } from '../../ports/fs.ts';
-import { openJournal } from '../journal/journal.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { gatedFs } from '../simulation/busy-workspace.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { coder, openSimulated as open } from '../simulation/simulated-journal.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 
-const coder = { agentName: 'coder', instanceKey: 'default' };
 const folder = '/state/workspaces/simulation/instances/coder~default';
-
-const open = (fs: Fs, life: number, limits: Partial<StoreLimits> = {}) =>
-  openJournal(simulatedMachine(fs, life), simulatedLocation, { ...defaultLimits, ...limits });
 
 /** A log with a checkpoint whose messages are in `base.jsonl`, without `metadata.json`, and with a damaged first frame. */
 async function diskWithoutHead(): Promise<SimulatedDisk> {
