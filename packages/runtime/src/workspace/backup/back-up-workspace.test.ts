@@ -5,25 +5,13 @@ import { openJournal } from '../journal/journal.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
+import { backUpOriginal, handleTurn, openOriginal, openRestored, workspace } from '../simulation/simulated-backup.ts';
 import { simulatedBundleDisk } from '../simulation/simulated-bundle-disk.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedMachine } from '../simulation/simulated-machine.ts';
 import { simpleEvent } from '../simulation/simulated-turn.ts';
-import { backUpWorkspace } from './back-up-workspace.ts';
-import { readManifest, restoreWorkspace } from './restore-workspace.ts';
-import {
-  backupFolder,
-  beginTurn,
-  from,
-  gatedFs,
-  instances,
-  keepBusy,
-  limits,
-  runTurn,
-  to,
-} from '../simulation/busy-workspace.ts';
+import { from, gatedFs, instances, keepBusy, limits, runTurn } from '../simulation/busy-workspace.ts';
 
-const workspace = '/state/workspaces/w';
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Backs up a workspace while its owner goes on between the operations of the backup. */
@@ -66,21 +54,13 @@ async function backUpBusy(seed: number) {
       await tick();
     }
   });
-  const source = { ...machine, fs, workspace, pause: async () => undefined };
-  const backup = await backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' });
+  const backup = await backUpOriginal(disk, fs);
   isOver = true;
   isGated = false;
   for (const resume of waiting.splice(0)) resume();
   await busy;
   await journal.close();
   return { disk, before, backup, written };
-}
-
-async function restored(disk: SimulatedDisk) {
-  const fs = simulatedBundleDisk(disk);
-  const manifest = await readManifest(fs, backupFolder);
-  await restoreWorkspace(fs, manifest, { folder: backupFolder, ...to });
-  return openJournal(simulatedMachine(disk, 1), to, limits);
 }
 
 describe('a backup of a workspace whose owner is writing', () => {
@@ -90,7 +70,7 @@ describe('a backup of a workspace whose owner is writing', () => {
       const { disk, before, backup, written } = await backUpBusy(seed);
       expect(backup.problems).toEqual([]);
       expect(written).toEqual([]);
-      const journal = await restored(disk);
+      const journal = await openRestored(disk);
       // Reading the history fails if a file of the log is missing or does not fit.
       for (const instance of instances) for await (const turn of journal.archive(instance)) expect(turn).toBeDefined();
       for (const instance of instances) {
@@ -117,56 +97,22 @@ describe('a backup of a workspace whose owner is writing', () => {
 
 test('a conversation that changes during every attempt is an error, and nothing is left of the backup', async () => {
   const disk = SimulatedDisk.empty();
-  const machine = simulatedMachine(disk, 0);
-  const journal = await openJournal(machine, from, limits);
+  const journal = await openOriginal(disk);
   const [instance] = instances;
   if (!instance) throw new Error('there is no instance');
-  await journal.accept(instance, simpleEvent('e1'));
-  await runTurn(journal, instance, 'e1');
+  await handleTurn(journal, instance, 'e1');
   let number = 1;
   const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
     // A checkpoint is written between the copies of `metadata.json` and of the log.
     if (operation !== 'read' || !path.startsWith(workspace) || !path.endsWith('events.jsonl')) return;
     for (const last = number + 4; number < last;) {
       number += 1;
-      await journal.accept(instance, simpleEvent(`e${number}`));
-      await runTurn(journal, instance, `e${number}`, { notes: 's'.repeat(70_000 + number) });
+      await handleTurn(journal, instance, `e${number}`, { notes: 's'.repeat(70_000 + number) });
     }
   });
-  const source = { ...machine, fs, workspace, pause: async () => undefined };
-  const error = await rejectionOf(backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' }));
+  const error = await rejectionOf(backUpOriginal(disk, fs));
   const message = `${workspace}/instances/coder~one changed during each of 20 attempts to copy it`;
   expect(error).toMatchObject({ code: 'E_BACKUP_BUSY', retryable: true, message });
   expect(await disk.list('/backups')).toEqual([]);
   await journal.close();
-});
-
-test('a turn whose input came too late for the copy of the inbox is not in the backup', async () => {
-  const disk = SimulatedDisk.empty();
-  const machine = simulatedMachine(disk, 0);
-  const journal = await openJournal(machine, from, limits);
-  const [instance] = instances;
-  if (!instance) throw new Error('there is no instance');
-  await journal.accept(instance, simpleEvent('early'));
-  await runTurn(journal, instance, 'early');
-  let isLate = false;
-  const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
-    if (isLate || operation !== 'read' || !path.startsWith(workspace) || !path.endsWith('metadata.json')) return;
-    isLate = true;
-    await journal.accept(instance, simpleEvent('late'));
-    await beginTurn(journal, instance, 'late');
-  });
-  const source = { ...machine, fs, workspace, pause: async () => undefined };
-  const { problems } = await backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' });
-  expect({ isLate, problems }).toEqual({ isLate: true, problems: [] });
-  expect(await journal.hasWork(instance)).toBe(true);
-  await journal.close();
-
-  const again = await restored(disk);
-  expect(await again.hasWork(instance)).toBe(false);
-  await again.accept(instance, simpleEvent('next'));
-  await runTurn(again, instance, 'next');
-  const { messages } = await again.read(instance);
-  expect(messages.map(({ id }) => id)).toEqual(['input-early', 'answer-early', 'input-next', 'answer-next']);
-  await again.close();
 });

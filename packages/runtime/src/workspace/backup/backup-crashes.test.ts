@@ -5,33 +5,21 @@ import { workspaceFolder } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { putReplacedBack, replacedFolder } from '../layout/restored-workspace.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
+import { backUpOriginal, openOriginal, restoreBackup } from '../simulation/simulated-backup.ts';
 import { simulatedBundleDisk } from '../simulation/simulated-bundle-disk.ts';
 import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedMachine } from '../simulation/simulated-machine.ts';
-import { backUpWorkspace } from './back-up-workspace.ts';
-import { readManifest, restoreWorkspace } from './restore-workspace.ts';
 import { backupFolder, from, gatedFs, instances, keepBusy, limits, to } from '../simulation/busy-workspace.ts';
 
 const TURNS = 12;
-const options = { folder: backupFolder, version: '1', swarm: 'default' };
 
 async function diskWithWorkspace(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
-  const journal = await openJournal(simulatedMachine(disk, 0), from, limits);
+  const journal = await openOriginal(disk);
   let left = TURNS;
   await keepBusy(journal, seededRandom(1), [], () => (left -= 1) < 0);
   await journal.close();
   return disk;
-}
-
-function backUp(disk: SimulatedDisk) {
-  const source = { ...simulatedMachine(disk, 1), fs: simulatedBundleDisk(disk), pause: async () => undefined };
-  return backUpWorkspace({ ...source, workspace: '/state/workspaces/w' }, options);
-}
-
-async function restore(disk: SimulatedDisk) {
-  const fs = simulatedBundleDisk(disk);
-  return restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
 }
 
 /** Reads all conversations of the restored workspace, with the inputs that wait. */
@@ -65,14 +53,14 @@ describe.each(['kill', 'power'] as const)('a crash (%s)', (mode) => {
     const disk = await diskWithWorkspace();
     const wanted = await readAll(disk.copy(), from);
     expect(wanted.map(({ instanceKey }) => instanceKey)).toEqual(instances.map((each) => each.instanceKey).toSorted());
-    const survivors = await crashed(disk, mode, () => backUp(disk));
+    const survivors = await crashed(disk, mode, () => backUpOriginal(disk));
     let complete = 0;
     for (const [index, survivor] of survivors.entries()) {
       const hasManifest = (await survivor.stat(`${backupFolder}/backup.jsonl`)) !== undefined;
       expect({ index, hasManifest }).toEqual({ index, hasManifest: hasManifest || index >= survivors.length - ENDS });
       if (!hasManifest) continue;
       complete += 1;
-      await restore(survivor);
+      await restoreBackup(survivor);
       expect(await readAll(survivor, to)).toEqual(wanted);
     }
     expect(survivors.length).toBeGreaterThan(100);
@@ -82,10 +70,10 @@ describe.each(['kill', 'power'] as const)('a crash (%s)', (mode) => {
   test('of a restore leaves no conversations or all of them; the next restore completes', async () => {
     const disk = await diskWithWorkspace();
     const wanted = await readAll(disk.copy(), from);
-    await backUp(disk);
+    await backUpOriginal(disk);
     // The owner of the workspace has made its folder.
     await (await openJournal(simulatedMachine(disk, 2), to, limits)).close();
-    const survivors = await crashed(disk, mode, () => restore(disk));
+    const survivors = await crashed(disk, mode, () => restoreBackup(disk));
     let complete = 0;
     for (const [index, survivor] of survivors.entries()) {
       const found = await readAll(survivor.copy(), to);
@@ -95,7 +83,7 @@ describe.each(['kill', 'power'] as const)('a crash (%s)', (mode) => {
         continue;
       }
       expect(index).toBeLessThan(survivors.length - ENDS);
-      await restore(survivor);
+      await restoreBackup(survivor);
       expect(await readAll(survivor, to)).toEqual(wanted);
       expect((await survivor.list('/other/workspaces'))?.toSorted()).toEqual([to.workspaceId]);
     }
@@ -109,7 +97,7 @@ test('after a power loss, no backup has both its manifest and the mark of an inc
   const random = seededRandom(3);
   const survivors: SimulatedDisk[] = [];
   disk.afterOperation = () => void survivors.push(...[1, 2, 3, 4, 5, 6, 7, 8].map(() => disk.crash('power', random)));
-  await backUp(disk);
+  await backUpOriginal(disk);
   const found = new Set<string>();
   for (const survivor of survivors) found.add(((await survivor.list(backupFolder)) ?? []).toSorted().join(' '));
   expect([...found]).toEqual(expect.arrayContaining(['incomplete workspace', 'backup.jsonl workspace']));
@@ -119,7 +107,7 @@ test('after a power loss, no backup has both its manifest and the mark of an inc
 test('a replaced workspace that cannot be removed does not make a complete restore fail', async () => {
   const disk = await diskWithWorkspace();
   const wanted = await readAll(disk.copy(), from);
-  await backUp(disk);
+  await backUpOriginal(disk);
   await (await openJournal(simulatedMachine(disk, 2), to, limits)).close();
   const replaced = replacedFolder(to.stateRoot, to.workspaceId);
   let refusals = 0;
@@ -128,7 +116,7 @@ test('a replaced workspace that cannot be removed does not make a complete resto
     refusals += 1;
     throw new Error('not permitted');
   });
-  await restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
+  await restoreBackup(disk, fs);
   expect(refusals).toBe(1);
   expect(await readAll(disk, to)).toEqual(wanted);
 });

@@ -3,26 +3,27 @@ import { describe, expect, test } from 'bun:test';
 import type { BundleFs } from '../../ports/bundle-fs.ts';
 import { QuestionFile } from '../questions/question-file.ts';
 import type { QuestionRecord } from '../../questions/question-record.ts';
-import { openJournal, type Journal } from '../journal/journal.ts';
+import { openJournal } from '../journal/journal.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { backupFolder, beginTurn, from, gatedFs, limits, runTurn, to } from '../simulation/busy-workspace.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
+import {
+  backUpOriginal,
+  handleTurn,
+  messageIds,
+  openOriginal,
+  openRestored,
+  restoreBackup,
+  workspace,
+} from '../simulation/simulated-backup.ts';
 import { simulatedBundleDisk } from '../simulation/simulated-bundle-disk.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedMachine } from '../simulation/simulated-machine.ts';
 import { simpleEvent } from '../simulation/simulated-turn.ts';
-import { backUpWorkspace } from './back-up-workspace.ts';
-import { readManifest, restoreWorkspace } from './restore-workspace.ts';
 
-const workspace = '/state/workspaces/w';
 const one = { agentName: 'coder', instanceKey: 'one' };
 const two = { agentName: 'coder', instanceKey: 'two' };
 const folder = `${workspace}/instances/coder~one`;
-
-async function opened(disk: SimulatedDisk, storeLimits = limits) {
-  const machine = simulatedMachine(disk, 0);
-  return { machine, journal: await openJournal(machine, from, storeLimits) };
-}
 
 /** Backs up the workspace, and runs `action` once, before the first operation for which `isMoment` returns true. */
 async function backUp(
@@ -37,21 +38,10 @@ async function backUp(
     isOver = true;
     await action();
   });
-  const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
-  return backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' });
+  return backUpOriginal(disk, fs);
 }
 
 const isReadOf = (path: string) => (operation: string, given: string) => operation === 'read' && given === path;
-
-async function restored(disk: SimulatedDisk, storeLimits = limits): Promise<Journal> {
-  const fs = simulatedBundleDisk(disk);
-  await restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
-  return openJournal(simulatedMachine(disk, 1), to, storeLimits);
-}
-
-async function messageIds(journal: Journal): Promise<string[]> {
-  return (await journal.read(one)).messages.map(({ id }) => id);
-}
 
 async function write(disk: SimulatedDisk, path: string, bytes: Uint8Array): Promise<void> {
   await disk.remove(path);
@@ -62,30 +52,29 @@ async function write(disk: SimulatedDisk, path: string, bytes: Uint8Array): Prom
 }
 
 describe('a turn whose input came too late for the copy of the inbox', () => {
-  test.each(['in the same process', 'after a crash'])(
-    'does not block the restored conversation when a commit without a turn lies behind its records (%s)',
-    async (when) => {
+  test.each(['nothing', 'a commit without a turn', 'a commit without a turn, after a crash'])(
+    'is not in the backup, and does not block the restored conversation; behind its records is %s',
+    async (behind) => {
       const disk = SimulatedDisk.empty();
-      const { journal } = await opened(disk);
-      await journal.accept(one, simpleEvent('early'));
-      await runTurn(journal, one, 'early');
-      await journal.outbox.add(one, 'answer', { x: 1 });
+      const journal = await openOriginal(disk);
+      await handleTurn(journal, one, 'early');
+      if (behind !== 'nothing') await journal.outbox.add(one, 'answer', { x: 1 });
       const { problems } = await backUp(disk, isReadOf(`${folder}/metadata.json`), async () => {
         await journal.accept(one, simpleEvent('late'));
         await beginTurn(journal, one, 'late');
-        if (when === 'after a crash') {
+        if (behind.endsWith('crash')) {
           await journal.close(one);
           await journal.recover(one);
         }
         await journal.outbox.acknowledge(one, 'answer');
       });
       expect(problems).toEqual([]);
-      const again = await restored(disk);
+      expect(await journal.hasWork(one)).toBe(true);
+      const again = await openRestored(disk);
       expect(await again.hasWork(one)).toBe(false);
       expect(await again.outbox.pending(one)).toEqual([]);
-      await again.accept(one, simpleEvent('next'));
-      await runTurn(again, one, 'next');
-      expect(await messageIds(again)).toEqual(['input-early', 'answer-early', 'input-next', 'answer-next']);
+      await handleTurn(again, one, 'next');
+      expect(await messageIds(again, one)).toEqual(['input-early', 'answer-early', 'input-next', 'answer-next']);
       await again.close();
       await journal.close();
     },
@@ -97,41 +86,36 @@ describe('an inbox log that begins while the conversations are copied', () => {
     'is copied with the input of their turns: %s',
     async (where) => {
       const disk = SimulatedDisk.empty();
-      const { journal } = await opened(disk);
+      const journal = await openOriginal(disk);
       if (where.endsWith('files')) await disk.makeFolder(`${workspace}/inbox`);
       const { problems } = await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
-        await journal.accept(one, simpleEvent('first'));
-        await runTurn(journal, one, 'first');
+        await handleTurn(journal, one, 'first');
         await journal.close(one);
       });
       expect(problems).toEqual([]);
-      const again = await restored(disk);
-      await again.accept(one, simpleEvent('next'));
-      await runTurn(again, one, 'next');
-      expect(await messageIds(again)).toEqual(['input-first', 'answer-first', 'input-next', 'answer-next']);
+      const again = await openRestored(disk);
+      await handleTurn(again, one, 'next');
+      expect(await messageIds(again, one)).toEqual(['input-first', 'answer-first', 'input-next', 'answer-next']);
     },
   );
 });
 
 test('a conversation that is deleted while it is copied is not in the backup', async () => {
   const disk = SimulatedDisk.empty();
-  const { journal } = await opened(disk);
-  for (const instance of [one, two]) {
-    await journal.accept(instance, simpleEvent(instance.instanceKey));
-    await runTurn(journal, instance, instance.instanceKey);
-  }
+  const journal = await openOriginal(disk);
+  for (const instance of [one, two]) await handleTurn(journal, instance, instance.instanceKey);
   const backup = await backUp(disk, isReadOf(`${folder}/messages/events.jsonl`), async () => {
     await journal.delete(one);
   });
   expect(backup).toMatchObject({ conversations: 1, problems: [] });
   expect(await disk.list(`${backupFolder}/workspace/instances`)).toEqual(['coder~two']);
-  const again = await restored(disk);
+  const again = await openRestored(disk);
   expect(await again.instances()).toEqual([two]);
 });
 
 test('a backup that is copied again has only the segments of the inbox log that exist then', async () => {
   const disk = SimulatedDisk.empty();
-  const { journal } = await opened(disk);
+  const journal = await openOriginal(disk);
   const segments = async (path: string) => ((await disk.list(`${path}/inbox`)) ?? []).toSorted();
   let first: readonly string[] = [];
   let lists = 0;
@@ -145,24 +129,21 @@ test('a backup that is copied again has only the segments of the inbox log that 
     if (first.length > 0 || !isSecond(operation, path)) return;
     first = await segments(workspace);
     await runTurn(journal, one, 'e1');
-    for (const id of ['e2', 'e3', 'e4']) {
-      await journal.accept(one, simpleEvent(id));
-      await runTurn(journal, one, id);
-    }
+    for (const id of ['e2', 'e3', 'e4']) await handleTurn(journal, one, id);
     await journal.close();
   });
   await backUp(disk, isMoment, async () => void (await journal.accept(one, simpleEvent('e1'))), fs);
   expect(first).toEqual(['inbox.000001.jsonl']);
   expect(await segments(workspace)).not.toContain('inbox.000001.jsonl');
   expect(await segments(`${backupFolder}/workspace`)).toEqual(await segments(workspace));
-  const again = await restored(disk);
+  const again = await openRestored(disk);
   expect(await again.pending(one)).toEqual([]);
 });
 
 describe('damage', () => {
   test('of the inbox log is reported, and copied as it is', async () => {
     const disk = SimulatedDisk.empty();
-    const { journal } = await opened(disk, { ...limits, inboxCompactionBytes: 1_000_000 });
+    const journal = await openOriginal(disk, { ...limits, inboxCompactionBytes: 1_000_000 });
     for (const id of ['e1', 'e2', 'e3']) await journal.accept(one, simpleEvent(id));
     await journal.close();
     const [name = ''] = ((await disk.list(`${workspace}/inbox`)) ?? []).filter((each) => each.endsWith('.jsonl'));
@@ -180,7 +161,7 @@ describe('damage', () => {
 
   test('of the questions is reported', async () => {
     const disk = SimulatedDisk.empty();
-    const { journal } = await opened(disk);
+    const journal = await openOriginal(disk);
     await journal.openInbox();
     await journal.close();
     const lines = Buffer.from(sealLines(['a', 'b', 'c'].map((key, seq) => JSON.stringify({ seq, key }))));
@@ -192,9 +173,8 @@ describe('damage', () => {
 
   test('in the middle of a scratch file is reported, and the backup has the other files', async () => {
     const disk = SimulatedDisk.empty();
-    const { journal } = await opened(disk);
-    await journal.accept(one, simpleEvent('e1'));
-    await runTurn(journal, one, 'e1');
+    const journal = await openOriginal(disk);
+    await handleTurn(journal, one, 'e1');
     await journal.close();
     await disk.makeFolder(`${folder}/scratch`);
     await write(disk, `${folder}/scratch/big`, new Uint8Array(3_000_000));
@@ -207,26 +187,22 @@ describe('damage', () => {
         return base.read(path, start, length);
       },
     };
-    const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
-    const { problems } = await backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' });
+    const { problems } = await backUpOriginal(disk, fs);
     expect(problems).toEqual([`${folder}/scratch/big: bad sector`]);
     expect(await disk.list(`${backupFolder}/workspace/instances/coder~one/scratch`)).toEqual(['small']);
-    expect(await messageIds(await restored(disk))).toEqual(['input-e1', 'answer-e1']);
+    expect(await messageIds(await openRestored(disk), one)).toEqual(['input-e1', 'answer-e1']);
   });
 });
 
 test('a conversation that is closed after the copy of its log keeps the mark of its last owner', async () => {
   const disk = SimulatedDisk.empty();
   const roomy = { ...limits, checkpointBytes: 1_000_000, archive: { bytes: 1_000_000, files: 2 } };
-  const { journal } = await opened(disk, roomy);
-  await journal.accept(one, simpleEvent('a'));
-  await runTurn(journal, one, 'a');
+  const journal = await openOriginal(disk, roomy);
+  await handleTurn(journal, one, 'a');
   await journal.close(one);
-  await journal.accept(one, simpleEvent('b'));
-  await runTurn(journal, one, 'b');
+  await handleTurn(journal, one, 'b');
   await backUp(disk, isReadOf(`${folder}/lock`), () => journal.close(one));
-  const fs = simulatedBundleDisk(disk);
-  await restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
+  await restoreBackup(disk);
   await disk.remove('/other/workspaces/x/instances/coder~one/messages/events.jsonl');
   const again = await openJournal(simulatedMachine(disk, 1), to, roomy);
   // Without the mark, the checkpoint would count as the whole conversation.
@@ -235,9 +211,8 @@ test('a conversation that is closed after the copy of its log keeps the mark of 
 
 test('two backups that begin in the same folder at the same moment both fail, and nothing is left of them', async () => {
   const disk = SimulatedDisk.empty();
-  const { journal } = await opened(disk);
-  await journal.accept(one, simpleEvent('e1'));
-  await runTurn(journal, one, 'e1');
+  const journal = await openOriginal(disk);
+  await handleTurn(journal, one, 'e1');
   await journal.close();
   const bothHaveLooked = Promise.withResolvers<void>();
   let looks = 0;
@@ -248,9 +223,7 @@ test('two backups that begin in the same folder at the same moment both fail, an
     if (looks === 2) bothHaveLooked.resolve();
     await bothHaveLooked.promise;
   });
-  const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
-  const options = { folder: backupFolder, version: '1', swarm: 'default' };
-  const ended = await Promise.allSettled([1, 2].map(() => backUpWorkspace(source, options)));
+  const ended = await Promise.allSettled([1, 2].map(() => backUpOriginal(disk, fs)));
   expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   const problem = `${backupFolder} is used by another backup.`;
   expect(ended).toContainEqual(
@@ -281,13 +254,13 @@ test.each(['approvals.jsonl', 'instances/coder~one/messages/events.jsonl'])(
   'the answer of a person that its turn takes during the backup is not lost (before the read of %s)',
   async (path) => {
     const disk = SimulatedDisk.empty();
-    const { machine, journal } = await opened(disk);
+    const journal = await openOriginal(disk);
     await journal.accept(one, simpleEvent('e1'));
     const [entry] = await journal.pendingEntries(one);
     const { epoch } = await journal.open(one, 'turn-e1', entry);
     const asked = { type: 'intent', key: '0/approval', kind: 'approval' } as const;
     await journal.append(one, epoch, 0, [asked]);
-    const questions = await QuestionFile.open(machine, from);
+    const questions = await QuestionFile.open(simulatedMachine(disk, 0), from);
     await questions.put(answered);
     const taken = { type: 'effect', key: '0/approval', kind: 'approval', outcome: { ok: true, value: 'yes' } } as const;
     let isTaken = false;
@@ -298,7 +271,7 @@ test.each(['approvals.jsonl', 'instances/coder~one/messages/events.jsonl'])(
       await questions.remove(answered.id);
     });
     expect(isTaken).toBe(true);
-    const again = await restored(disk);
+    const again = await openRestored(disk);
     const [waiting] = await again.pendingEntries(one);
     const { log } = await again.open(one, 'turn-e1', waiting);
     const kept = await (await QuestionFile.open(simulatedMachine(disk, 1), to)).list();
