@@ -148,15 +148,6 @@ test('a turn that did not move names no node, also after one that did', async ()
   expect([next.movedFrom, resumed.log, resumed.movedFrom]).toEqual([undefined, [intent], undefined]);
 });
 
-test('losing an agent process loses nothing', async () => {
-  const logs = new MemoryLogs();
-  const before = openAt(logs, 'one');
-  const { epoch } = await before.conversations.open(address, 'turn-a');
-  await before.conversations.append(address, epoch, 0, [message(hello)]);
-  const opened = await openAt(logs, 'one').conversations.open(address, 'turn-a');
-  expect(opened.log).toEqual([message(hello)]);
-});
-
 test('a writer whose node lost the instance is fenced, and changes nothing', async () => {
   const logs = new MemoryLogs();
   const before = openAt(logs, 'one');

@@ -12,27 +12,6 @@ import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const inboxPath = '/state/workspaces/simulation/inbox/inbox.000001.jsonl';
 
-test('accepted events are pending in order and unchanged until their turn is committed', async () => {
-  const disk = SimulatedDisk.empty();
-  const journal = await open(disk);
-  for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
-  expect(await journal.pending(coder)).toEqual(['a', 'b', 'c'].map((id) => simpleEvent(id)));
-  await runSimpleTurn(journal, coder, 'a');
-  expect(ids(await journal.pending(coder))).toEqual(['b', 'c']);
-  expect(ids(await (await open(disk, 2)).pending(coder))).toEqual(['b', 'c']);
-});
-
-test('an event id is accepted once: during the delivery, after a restart, after its turn', async () => {
-  const disk = SimulatedDisk.empty();
-  const journal = await open(disk);
-  expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: false, seq: 1 });
-  expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(true);
-  await runSimpleTurn(journal, coder, 'a');
-  const again = await open(disk, 2);
-  expect(await again.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: true });
-  expect(await again.pending(coder)).toEqual([]);
-});
-
 test('agents and instances whose names have the same letters one after the other have inboxes of their own', async () => {
   const disk = SimulatedDisk.empty();
   const addresses = [
@@ -140,14 +119,6 @@ test('an inbox that was rewritten under the same identity is read again', async 
   await runSimpleTurn(agent, coder, 'a');
   await orchestrator.accept(coder, simpleEvent('b', { input: 'x'.repeat(1000) }));
   expect(ids(await agent.pending(coder))).toEqual(['b']);
-});
-
-test('concurrent events are accepted one after the other, each once', async () => {
-  const journal = await open(SimulatedDisk.empty());
-  const accepting = ['a', 'b', 'a', 'c', 'b'].map((id) => journal.accept(coder, simpleEvent(id)));
-  const duplicates = (await Promise.all(accepting)).map(({ duplicate }) => duplicate);
-  expect(duplicates).toEqual([false, false, true, false, true]);
-  expect(ids(await journal.pending(coder))).toEqual(['a', 'b', 'c']);
 });
 
 test('a full inbox rejects with E_INBOX_FULL, and accepts again after an event was handled', async () => {

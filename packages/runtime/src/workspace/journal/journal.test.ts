@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { decodeReply } from '../records/reply.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import type { StoreWarning } from '../store-ports.ts';
@@ -91,47 +90,12 @@ test('M-11 base.jsonl has messages only, events.jsonl the events of every turn',
   ]);
 });
 
-test('M-11 an interrupted turn keeps its log, in order, and its base', async () => {
-  const { journal, root } = await open();
-  await runSimpleTurn(journal, coder, 'a');
-  const { epoch } = await journal.open(coder, 'turn-b');
-  const [input, answer, step] = simpleRecords('b');
-  await journal.append(coder, epoch, 0, [input]);
-  await journal.append(coder, epoch, 1, [{ type: 'intent', key: 'k', kind: 'tool' }, answer, step]);
-  await journal.close();
-  const { journal: again } = await open({ root });
-  const opened = await again.open(coder, 'turn-b');
-  expect(opened.log).toEqual([input, { type: 'intent', key: 'k', kind: 'tool' }, answer, step]);
-  expect(opened.version).toBe(1);
-  expect((await opened.loadBase()).map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
-});
-
 test('M-07 the events of a failed turn are kept, and the next turn starts from them', async () => {
   const { journal, folder } = await open();
   await runSimpleTurn(journal, coder, 'a', { error: { message: 'no', code: 'E_MODEL_FAILED' } });
   expect((await journal.read(coder)).messages.map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
   await journal.close();
   expect(linesOf(join(folder, 'metadata.json'))[0]).toMatchObject({ checkpoint: { status: 'failed' } });
-});
-
-test('a rewritten base replaces the old one, and later messages are appended to it', async () => {
-  const { journal, root } = await open();
-  await runSimpleTurn(journal, coder, 'a');
-  const { epoch } = await journal.open(coder, 'turn-b');
-  const records = simpleRecords('b');
-  await journal.append(coder, epoch, 0, records);
-  const result = { turnId: 'turn-b', finishReason: 'text_response' } as const;
-  await journal.commit(coder, epoch, 'turn-b', { type: 'rewrite', messages: messagesOf(records) }, {}, result);
-  await runSimpleTurn(journal, coder, 'c');
-  await journal.close();
-  const { journal: again } = await open({ root });
-  await again.recover(coder);
-  expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual([
-    'input-b',
-    'answer-b',
-    'input-c',
-    'answer-c',
-  ]);
 });
 
 test('X-12 extension state is in extensions/<name>.json after the checkpoint, and restored', async () => {
@@ -192,18 +156,6 @@ test('everything is under the state root, folders 0700 and files 0600', async ()
   }
 });
 
-test('a committed turn is not run again: open gives its result, also after a restart', async () => {
-  const { journal, root } = await open();
-  await runSimpleTurn(journal, coder, 'a');
-  await runSimpleTurn(journal, coder, 'b');
-  const { finished } = await journal.open(coder, 'turn-a');
-  expect(finished).toMatchObject({ turnId: 'turn-a', responseMessage: { id: 'answer-a' } });
-  await journal.close();
-  const { journal: again } = await open({ root });
-  expect((await again.open(coder, 'turn-a')).finished).toEqual(finished as never);
-  expect((await again.open(coder, 'turn-b')).finished?.responseMessage?.createdAt).toBeInstanceOf(Date);
-});
-
 test('a turn without an accepted event gives way to the next turn, with a warning', async () => {
   const { journal, root } = await open();
   const { epoch } = await journal.open(coder, 'turn-a');
@@ -215,25 +167,6 @@ test('a turn without an accepted event gives way to the next turn, with a warnin
     'dropped turn a, which had been interrupted and was not resumed',
   ]);
   expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual(['input-b', 'answer-b']);
-});
-
-test('an answer is in the outbox from the commit until it is acknowledged', async () => {
-  const { journal, root } = await open();
-  const replyTo = { target: 'client', correlationId: '7' };
-  await journal.accept(coder, simpleEvent('a', { replyTo }));
-  await journal.accept(coder, simpleEvent('b'));
-  await runSimpleTurn(journal, coder, 'a');
-  await runSimpleTurn(journal, coder, 'b');
-  await journal.close();
-  const { journal: again } = await open({ root });
-  expect(await again.hasWork(coder)).toBe(true);
-  const [entry, ...rest] = await again.outbox.pending(coder);
-  expect(rest).toEqual([]);
-  expect(entry?.key).toBe('turn-a');
-  expect(decodeReply(entry?.value ?? null)).toMatchObject({ replyTo, result: { responseMessage: { id: 'answer-a' } } });
-  await again.outbox.acknowledge(coder, 'turn-a');
-  expect(await again.outbox.pending(coder)).toEqual([]);
-  expect(await again.hasWork(coder)).toBe(false);
 });
 
 test('a result longer than the first read of the log is still known after a restart', async () => {

@@ -71,15 +71,6 @@ describe('a commit of states alone', () => {
     expect((await (await open(disk, 3)).open(coder, 'turn-e0')).log).toHaveLength(3);
   });
 
-  test('is rejected during a turn, and from a writer that is behind', async () => {
-    const journal = await open(SimulatedDisk.empty());
-    await journal.open(coder, 'turn-e0');
-    expect(await rejectionOf(journal.commitStates(coder, 0, { memo: 1 }))).toMatchObject({ code: 'E_STORE_ORDER' });
-    await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 2 } });
-    expect(await rejectionOf(journal.commitStates(coder, 0, { memo: 1 }))).toMatchObject({ code: 'E_FENCED' });
-    expect((await journal.read(coder)).extensionState).toEqual({ memo: 2 });
-  });
-
   test('is rejected from a writer whose lock another process took', async () => {
     const disk = SimulatedDisk.empty();
     const machine = simulatedMachine(disk, 1);
