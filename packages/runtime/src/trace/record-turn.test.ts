@@ -26,6 +26,11 @@ async function traceOf(
   return trace;
 }
 
+/** Runs a turn in which the model calls the tool once. */
+function traceOfCall(register: ExtensionRegister, tools: readonly ToolDeclaration[] = [echo]): Promise<ChainRecord> {
+  return traceOf(register, { script: callThenSay, tools }, 'go');
+}
+
 /** Lists all chains of a kind in the tree. */
 function chains(of: ChainRecord, kind: string): ChainRecord[] {
   return [...(of.kind === kind ? [of] : []), ...of.inside.flatMap((inside) => chains(inside, kind))];
@@ -37,22 +42,9 @@ function firstLayer(of: ChainRecord, kind: string): LayerRecord {
   return layer;
 }
 
-test('a model layer that changes another field does not count as changing the messages', async () => {
-  const trace = await traceOf(
-    ({ pipeline }) =>
-      pipeline.register('model', (ctx) => {
-        ctx.params = { ...ctx.params, temperature: 1 };
-        return ctx.next();
-      }),
-    { script: callThenSay, tools: [echo] },
-    'go',
-  );
-  expect(firstLayer(trace, 'model').changed).toEqual([{ path: 'params.temperature', after: '1' }]);
-});
-
 describe('the recorded tree', () => {
   test('P-17 is nested like the chains', async () => {
-    const trace = await traceOf(() => undefined, { script: callThenSay, tools: [echo] }, 'go');
+    const trace = await traceOfCall(() => undefined);
     const shape = (chain: ChainRecord): unknown => [`${chain.kind} ${chain.label}`, ...chain.inside.map(shape)];
     expect(shape(trace)).toEqual([
       'turn tested',
@@ -163,15 +155,12 @@ describe('a layer’s time', () => {
 
 describe('the changes of a layer', () => {
   test('P-07 in the catalog', async () => {
-    const trace = await traceOf(
-      ({ pipeline }) => {
-        pipeline.register('step', (ctx) => {
-          const [tool] = ctx.toolCatalog;
-          ctx.toolCatalog = tool === undefined ? [] : [{ ...tool, name: 'other__say', description: 'New.' }];
-          return ctx.next();
-        });
-      },
-      { tools: [echo] },
+    const trace = await traceOfCall(({ pipeline }) =>
+      pipeline.register('step', (ctx) => {
+        const [tool] = ctx.toolCatalog;
+        ctx.toolCatalog = tool === undefined ? [] : [{ ...tool, name: 'other__say', description: 'New.' }];
+        return ctx.next();
+      }),
     );
     expect(firstLayer(trace, 'step').changed).toEqual([
       { path: 'toolCatalog.echo__say', before: expect.stringContaining('Says it again.') },
@@ -180,16 +169,12 @@ describe('the changes of a layer', () => {
   });
 
   test.each([true, false])('P-08 in the arguments (in place: %p)', async (inPlace) => {
-    const trace = await traceOf(
-      ({ pipeline }) => {
-        pipeline.register('toolCall', (ctx) => {
-          if (inPlace) Object.assign(ctx.args, { text: 'bye', loud: true });
-          else ctx.args = { text: 'bye', loud: true };
-          return ctx.next();
-        });
-      },
-      { script: callThenSay, tools: [echo] },
-      'go',
+    const trace = await traceOfCall(({ pipeline }) =>
+      pipeline.register('toolCall', (ctx) => {
+        if (inPlace) Object.assign(ctx.args, { text: 'bye', loud: true });
+        else ctx.args = { text: 'bye', loud: true };
+        return ctx.next();
+      }),
     );
     expect(firstLayer(trace, 'toolCall').changed).toEqual([
       { path: 'args.text', before: 'hello', after: 'bye' },
@@ -197,36 +182,35 @@ describe('the changes of a layer', () => {
     ]);
   });
 
-  test('P-16 in the model call', async () => {
+  test.each([
+    ['the params and the messages', [{ role: 'user', content: 'more' }]],
+    ['the params only', []],
+  ] as const)('P-16 in the model call: %s', async (_, added) => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('model', (ctx) => {
-        ctx.params = { temperature: 0.5 };
-        ctx.messages = [...ctx.messages, { role: 'user', content: 'more' }];
+        ctx.params = { ...ctx.params, temperature: 0.5 };
+        if (added.length > 0) ctx.messages = [...ctx.messages, ...added];
         return ctx.next();
       });
     });
     expect(firstLayer(trace, 'model').changed).toEqual([
       { path: 'params.temperature', after: '0.5' },
-      { path: 'messages[1]', after: '{"role":"user","content":"more"}' },
+      ...added.map((message) => ({ path: 'messages[1]', after: JSON.stringify(message) })),
     ]);
   });
 
   test('P-09 in the result of each kind', async () => {
-    const trace = await traceOf(
-      ({ pipeline }) => {
-        pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), finishReason: 'max_steps' }));
-        pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata: { marked: 1 } }));
-        pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), output: { said: '***' } }));
-        pipeline.register('model', async (ctx) => {
-          const reply = await ctx.next();
-          // This is the same object that came from inside; it is changed in place.
-          reply.finishReason = 'other';
-          return reply;
-        });
-      },
-      { script: callThenSay, tools: [echo] },
-      'go',
-    );
+    const trace = await traceOfCall(({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), finishReason: 'max_steps' }));
+      pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata: { marked: 1 } }));
+      pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), output: { said: '***' } }));
+      pipeline.register('model', async (ctx) => {
+        const reply = await ctx.next();
+        // This is the same object that came from inside; it is changed in place.
+        reply.finishReason = 'other';
+        return reply;
+      });
+    });
     const changed = (kind: string) => firstLayer(trace, kind).resultChanged;
     expect(changed('turn')).toEqual([{ path: 'finishReason', before: 'text_response', after: 'max_steps' }]);
     expect(changed('step')).toEqual([
@@ -368,7 +352,7 @@ describe('the outcome of a chain', () => {
 
   test('is a tool’s error, a model’s tokens, or the finish reason of the turn', async () => {
     const failing: ToolDeclaration = { ...echo, handlers: { say: () => Promise.reject(new Error('no voice')) } };
-    const trace = await traceOf(() => undefined, { script: callThenSay, tools: [failing] }, 'go');
+    const trace = await traceOfCall(() => undefined, [failing]);
     expect(trace).toMatchObject({ outcome: 'text_response', spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
     expect(chains(trace, 'toolCall')[0]).toMatchObject({
       outcome: 'error',
@@ -403,16 +387,12 @@ describe('limits', () => {
   });
 
   test('with 10 MB in a diff, the beginning is shown and marked as cut', async () => {
-    const trace = await traceOf(
-      ({ pipeline }) => {
-        pipeline.register('toolCall', (ctx) => {
-          ctx.args = { text: 'x'.repeat(10_000_000), many: Array(100_000).fill(0) };
-          return ctx.next();
-        });
-      },
-      { script: callThenSay, tools: [echo] },
-      'go',
-    );
+    const trace = await traceOfCall(({ pipeline }) => {
+      pipeline.register('toolCall', (ctx) => {
+        ctx.args = { text: 'x'.repeat(10_000_000), many: Array(100_000).fill(0) };
+        return ctx.next();
+      });
+    });
     const { changed } = firstLayer(trace, 'toolCall');
     expect(changed.map(({ path, before }) => [path, before])).toEqual([
       ['args.text', 'hello'],
@@ -434,16 +414,12 @@ describe('limits', () => {
   });
 
   test('a value of a layer that cannot be inspected changes only the display', async () => {
-    const trace = await traceOf(
-      ({ pipeline }) => {
-        pipeline.register('toolCall', (ctx) => {
-          Object.defineProperty(ctx.args, 'trap', { enumerable: true, get: () => fail() });
-          return ctx.next();
-        });
-      },
-      { script: callThenSay, tools: [echo] },
-      'go',
-    );
+    const trace = await traceOfCall(({ pipeline }) => {
+      pipeline.register('toolCall', (ctx) => {
+        Object.defineProperty(ctx.args, 'trap', { enumerable: true, get: () => fail() });
+        return ctx.next();
+      });
+    });
     expect(firstLayer(trace, 'toolCall')).toMatchObject({ outcome: 'passed', changed: [] });
   });
 });
@@ -490,16 +466,12 @@ describe('the owner of a change', () => {
   });
 
   test('has one change for a message put first, and none for messages of later steps', async () => {
-    const trace = await traceOf(
-      ({ pipeline }) => {
-        pipeline.register('model', (ctx) => {
-          ctx.messages = [{ role: 'system', content: 'first' }, ...ctx.messages];
-          return ctx.next();
-        });
-      },
-      { script: callThenSay, tools: [echo] },
-      'go',
-    );
+    const trace = await traceOfCall(({ pipeline }) => {
+      pipeline.register('model', (ctx) => {
+        ctx.messages = [{ role: 'system', content: 'first' }, ...ctx.messages];
+        return ctx.next();
+      });
+    });
     const added = [{ path: 'messages[0]', after: '{"role":"system","content":"first"}' }];
     expect(chains(trace, 'model').map(({ layers }) => layers[0]?.changed)).toEqual([added, added]);
   });

@@ -9,23 +9,23 @@ function chain(kind: MiddlewareKind, label: string, more: Partial<ChainRecord> =
   return madeRecord(kind, label, { id: 'id', totalMs: 3, ...more });
 }
 
+const linesOf = (...rendered: Parameters<typeof renderTrace>) => renderTrace(...rendered).split('\n');
+
 test('layers are nested like the onion, around everything that ran inside them', () => {
   const turn = chain('turn', 'coder', {
     totalMs: 1234.5,
     layers: [layer('logging'), layer('memory', { name: 'recall', ownMs: 12.6 })],
     inside: [chain('step', '0', { layers: [layer('guard')], inside: [chain('model', 'Model/m')] }), chain('step', '1')],
   });
-  expect(renderTrace(turn)).toBe(
-    [
-      'turn coder 1.2 s',
-      '│ logging own 1.00 ms',
-      '│ │ memory · recall own 13 ms',
-      '│ │ │ step 0 3.00 ms',
-      '│ │ │ │ guard own 1.00 ms',
-      '│ │ │ │ │ model Model/m 3.00 ms',
-      '│ │ │ step 1 3.00 ms',
-    ].join('\n'),
-  );
+  expect(linesOf(turn)).toEqual([
+    'turn coder 1.2 s',
+    '│ logging own 1.00 ms',
+    '│ │ memory · recall own 13 ms',
+    '│ │ │ step 0 3.00 ms',
+    '│ │ │ │ guard own 1.00 ms',
+    '│ │ │ │ │ model Model/m 3.00 ms',
+    '│ │ │ step 1 3.00 ms',
+  ]);
 });
 
 test('each layer shows its changes before next(), in the conversation, and in the result', () => {
@@ -39,11 +39,7 @@ test('each layer shows its changes before next(), in the conversation, and in th
     emittedMore: 7,
     resultChanged: [{ path: 'output', before: 'raw', after: '***' }],
   });
-  expect(
-    renderTrace(chain('toolCall', 'echo__say', { layers: [busy] }))
-      .split('\n')
-      .slice(2),
-  ).toEqual([
+  expect(linesOf(chain('toolCall', 'echo__say', { layers: [busy] })).slice(2)).toEqual([
     '│ │ ~ args.text: a → b',
     '│ │ ~ args.new added: 1',
     '│ │ ~ args.old removed',
@@ -145,7 +141,7 @@ test('turns of called agents are where they began, with their instance unless it
   const inside = [chain('model', 'before', { startMs: 0 }), chain('model', 'after', { startMs: 900 })];
   const called = traced('guest', { instanceKey: 'room 7', startedAt: '2026-01-01T00:00:01.500Z' });
   const turn = traced('host', { chain: inTurn(chain('turn', 'host', { inside }), [called]) });
-  expect(renderTrace(turn).split('\n')).toEqual([
+  expect(linesOf(turn)).toEqual([
     'turn host 3.00 ms',
     '│ model before 3.00 ms',
     '│ turn guest (room 7) 3.00 ms',
@@ -158,7 +154,7 @@ test('the tokens of every turn are shown, and apart if it called agents', () => 
   const part = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
   const called = traced('guest', { usage: part });
   const turn = traced('host', { usage, called: part, chain: inTurn(chain('turn', 'host'), [called]) });
-  expect(renderTrace(turn).split('\n')).toEqual([
+  expect(linesOf(turn)).toEqual([
     'turn host 3.00 ms',
     '│ … 30 → 4 tokens: own 20 → 3, called agents 10 → 1',
     '│ turn guest 3.00 ms',
@@ -175,7 +171,7 @@ test('cancelled parts are grey, failed parts are red', () => {
       error: fault,
       chain: inTurn(chain('turn', 'host', { error: fault, inside: [step] })),
     });
-    return renderTrace(assembleTrace([turn])[0] ?? turn, { paint }).split('\n');
+    return linesOf(assembleTrace([turn])[0] ?? turn, { paint });
   };
   expect(tree(error)).toEqual([
     'turn host 3.00 ms ✗',
@@ -199,7 +195,7 @@ test('a turn that ended before its first layer has its duration, and is not unfi
     durationMs: 5,
     chain: inTurn(chain('turn', 'host', { isUnfinished: true })),
   };
-  expect(renderTrace(traced('host', ended)).split('\n')).toEqual(['turn host 5.00 ms', '│ ✗ E_DEAD_LETTER: given up']);
+  expect(linesOf(traced('host', ended))).toEqual(['turn host 5.00 ms', '│ ✗ E_DEAD_LETTER: given up']);
   const { durationMs: _ended, ...running } = traced('host', { chain: ended.chain });
   expect(renderTrace(running)).toBe('turn host unfinished');
 });
@@ -217,7 +213,7 @@ test('missing records are named: the end, runs before a crash, records over a li
       }),
     ),
   });
-  expect(renderTrace(turn).split('\n').slice(1)).toEqual([
+  expect(linesOf(turn).slice(1)).toEqual([
     '│ ✗ E_CANCELLED: no more',
     '│ … was interrupted 2 times, and went on: records that were not written before are missing',
     '│ … its file reached the size limit: later records are missing',
@@ -243,7 +239,7 @@ test('the full form shows values line by line, messages, the input of calls, and
     messages: [{ path: 'a', after: 'be kind' }],
   });
   const call = chain('toolCall', 'echo__say', { layers: [busy], input: '{"text":"one"}', outcome: 'ok' });
-  expect(renderTrace(call, { isFull: true }).split('\n')).toEqual([
+  expect(linesOf(call, { isFull: true })).toEqual([
     'toolCall echo__say 3.00 ms {"text":"one"} ok',
     '│ busy own 1.00 ms',
     '│ │ ~ args.text',
@@ -292,7 +288,7 @@ test('a turn shows its servers: a plain line, or the problem with the last lines
       { ...status, extension: 'files', state: 'failed', problem: 'It said: bye', lines: ['bad token', 'bye'] },
     ],
   });
-  expect(renderTrace(turn).split('\n').slice(1)).toEqual([
+  expect(linesOf(turn).slice(1)).toEqual([
     '│ ⇄ web: connected since 2026-01-01, 2 tools',
     '│ ✗ files: failed since 2026-01-01: It said: bye',
     '│   bad token',
@@ -313,7 +309,7 @@ test('message events show the first words of their messages, and ids only of unk
   });
   const tidy = layer('tidy', { emitted: [`remove ${uuid}`, 'truncate'] });
   const turn = chain('turn', 'host', { layers: [notes], inside: [chain('step', '0', { layers: [tidy] })] });
-  expect(renderTrace(turn).split('\n').slice(2)).toEqual([
+  expect(linesOf(turn).slice(2)).toEqual([
     '│ │ + append system: Be kind.',
     '│ │ + replace: Be very kind.',
     '│ │ + append user: Look here',
@@ -336,11 +332,11 @@ test('a content without words is shown as it is recorded, and a blank one by the
       { path: 'c', after: ' \n' },
     ],
   });
-  expect(
-    renderTrace(chain('turn', 'host', { layers: [notes] }))
-      .split('\n')
-      .slice(2),
-  ).toEqual([`│ │ + append user: ${image}`, `│ │ + append user: ${cut}`, '│ │ + append user c']);
+  expect(linesOf(chain('turn', 'host', { layers: [notes] })).slice(2)).toEqual([
+    `│ │ + append user: ${image}`,
+    `│ │ + append user: ${cut}`,
+    '│ │ + append user c',
+  ]);
 });
 
 test('a called turn shows the words of its own messages', () => {
@@ -367,15 +363,15 @@ test('the arguments of a tool call are cut to the line', () => {
   const call = chain('toolCall', 'echo__say', { input: '{"text":"one two three"}', outcome: 'ok' });
   const step = chain('step', '0', { inside: [call] });
   const fit = (start: string, text: string) => text.slice(0, Math.max(0, 40 - start.length));
-  expect(renderTrace(step, { fit }).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms {"text":"on');
-  expect(renderTrace(step).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms {"text":"one two three"}');
-  expect(renderTrace(step, { fit: () => '' }).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms');
+  expect(linesOf(step, { fit })[1]).toBe('│ toolCall echo__say 3.00 ms {"text":"on');
+  expect(linesOf(step)[1]).toBe('│ toolCall echo__say 3.00 ms {"text":"one two three"}');
+  expect(linesOf(step, { fit: () => '' })[1]).toBe('│ toolCall echo__say 3.00 ms');
 });
 
 test('durations are short, and the time waited for a person is apart', () => {
   const asking = layer('approval', { ownMs: 0.94, waitedMs: 12_000, answers: [{ decision: 'denied', by: 'bob' }] });
   const call = chain('toolCall', 'shop__buy', { totalMs: 16_028, layers: [asking] });
-  expect(renderTrace(call).split('\n')).toEqual([
+  expect(linesOf(call)).toEqual([
     'toolCall shop__buy 16.0 s',
     '│ approval own 0.94 ms, waited for a person 12.0 s, denied by bob',
   ]);
@@ -416,11 +412,7 @@ test('Y-06 a model call has the name of the model that answered, and a step that
   const call = chain('model', 'Model/main', { request });
   const failed = chain('step', '0', { error: 'busy', retryMs: 0, inside: [chain('model', 'Model/main')] });
   expect(renderTrace(call)).toBe('model Model/spare instead of Model/main 3.00 ms');
-  expect(renderTrace(failed).split('\n')).toEqual([
-    'step 0 3.00 ms',
-    '│ ✗ busy (tried again at once)',
-    '│ model Model/main 3.00 ms',
-  ]);
+  expect(linesOf(failed)).toEqual(['step 0 3.00 ms', '│ ✗ busy (tried again at once)', '│ model Model/main 3.00 ms']);
 });
 
 test('Y-07 the wait of a model call for a limit is shown, while it waits and later', () => {
@@ -430,7 +422,7 @@ test('Y-07 the wait of a model call for a limit is shown, while it waits and lat
     startedAt: '2026-01-02T03:04:05.000Z',
     chain: chain('turn', 'host', { inside: [waiting] }),
   });
-  expect(renderTrace(turn).split('\n')[1]).toBe(
+  expect(linesOf(turn)[1]).toBe(
     '│ model Model/m unfinished, waiting for concurrent: 1 of Model/m since 2026-01-02T03:04:07.000Z',
   );
   expect(renderTrace(chain('model', 'Model/m', { limitMs: 1_500 }))).toBe(
@@ -444,9 +436,8 @@ test('an event in the name of another extension is shown with this extension', (
     emitted: ['append system a (extension guest)', 'truncate (extension guest)'],
     messages,
   });
-  expect(
-    renderTrace(chain('turn', 'tested', { layers: [host] }))
-      .split('\n')
-      .slice(-2),
-  ).toEqual(['│ │ + append system (extension guest): be kind', '│ │ + truncate (extension guest)']);
+  expect(linesOf(chain('turn', 'tested', { layers: [host] })).slice(-2)).toEqual([
+    '│ │ + append system (extension guest): be kind',
+    '│ │ + truncate (extension guest)',
+  ]);
 });
