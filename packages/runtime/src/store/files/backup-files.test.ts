@@ -1,16 +1,15 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileReferenceOf } from '@goondan/types';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { simpleEvent } from '../../workspace/simulation/simulated-turn.ts';
 import { backUpFiles, readBackup, restoreFiles } from './backup-files.ts';
 import { fileBlobs } from './file-blobs.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-restore-')));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('restore');
 
 test('a restore is refused while the inbox of the workspace is damaged, because it may have accepted input', async () => {
   const [from, to] = ['from', 'to'].map((name) => ({ stateRoot: join(root, name), workspaceId: 'w' })) as [

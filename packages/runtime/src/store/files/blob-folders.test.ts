@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { fileBlobs } from './file-blobs.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'blob-folders-'));
-afterAll(() => rmSync(stateRoot, { recursive: true, force: true }));
+const stateRoot = temporaryFolder('blob-folders');
 
 const digest = 'a1'.repeat(32);
 const names = [

@@ -1,16 +1,14 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
 import { createUserMessage } from '@goondan/types';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { readHistory } from '../../workspace/history/read-history.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { openStoreReader } from './open-store-reader.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'store-reader-'));
-afterAll(() => rmSync(stateRoot, { recursive: true }));
+const stateRoot = temporaryFolder('store-reader');
 const at = { agentName: 'host', instanceKey: 'default' };
 
 test('a swarm that never ran is empty, and reading it creates nothing', async () => {

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { questionsPath, swarmLogPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { openStoredQuestions } from './stored-file-questions.ts';
 
-const stateRoot = mkdtempSync(`${tmpdir()}/stored-file-questions-`);
-afterAll(() => rmSync(stateRoot, { recursive: true }));
+const stateRoot = temporaryFolder('stored-file-questions');
 
 test('a command that finds a damaged file of questions reports it, also to the log of the swarm', async () => {
   const place = { stateRoot, workspaceId: 'test' };

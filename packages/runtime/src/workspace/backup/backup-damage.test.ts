@@ -1,5 +1,5 @@
 // Backups on the real disk: damage, names that lead elsewhere, links, permissions, folders that cannot be used.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import {
   cpSync,
   existsSync,
@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,8 +14,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { type BundleFs, systemBundleFs } from '../../ports/bundle-fs.ts';
 import { codedBundleFs } from '../../ports/coded-fs.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -35,14 +34,12 @@ const fs: BundleFs = {
   syncFolder: async () => undefined,
   openFile: async (path) => ({ ...(await systemBundleFs.openFile(path)), sync: async () => undefined }),
 };
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-backup-')));
+const root = temporaryFolder('backup');
 const stateRoot = join(root, 'state');
 const workspace = join(stateRoot, 'workspaces/w');
 const made = join(root, 'made');
 const scratch = 'instances/coder~one/scratch';
 let backup: string;
-
-afterAll(() => rmSync(root, { recursive: true }));
 
 beforeAll(async () => {
   const journal = await durableStore({ stateRoot, workspaceId: 'w' });

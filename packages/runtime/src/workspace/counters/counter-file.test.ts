@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import type { CounterState } from '../../counters/counter-state.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
@@ -9,8 +9,7 @@ import { systemProcesses } from '../../ports/processes.ts';
 import { countersPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { CounterFile, findCounterDamage } from './counter-file.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'counter-file-'));
-afterAll(() => rmSync(stateRoot, { recursive: true, force: true }));
+const stateRoot = temporaryFolder('counter-file');
 
 const stateOf = (used: number): CounterState => ({ window: 'ever', spent: used, held: {} });
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import {
   existsSync,
   mkdirSync,
@@ -10,8 +10,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -21,8 +21,7 @@ import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { openJournal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const folders: string[] = [];
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
+const temporary = temporaryFolder('footprint');
 
 interface Options {
   readonly root?: string;
@@ -54,8 +53,7 @@ function notingFs(note: (path: string) => void): Fs {
 }
 
 function newRoot(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'goondan-footprint-'));
-  folders.push(folder);
+  const folder = mkdtempSync(join(temporary, 'root-'));
   return folder;
 }
 

@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import type { StoreLimits } from '../limits.ts';
 import { decodeMetadata } from '../records/metadata.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
@@ -10,8 +10,7 @@ import { durableStore } from './durable-store.ts';
 import type { Journal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-grown-'));
-afterAll(() => rmSync(stateRoot, { recursive: true }));
+const stateRoot = temporaryFolder('grown');
 
 async function open(workspaceId: string, limits: Partial<StoreLimits> = {}) {
   const folder = join(stateRoot, 'workspaces', workspaceId, 'instances/coder~default');

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import {
   appendFileSync,
   mkdtempSync,
@@ -9,8 +9,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
@@ -22,14 +22,12 @@ import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { durableStore } from './durable-store.ts';
 import { IndexNotes } from './index-notes.ts';
 
-const roots: string[] = [];
-afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
+const temporary = temporaryFolder('index');
 const key = (number: number) => ({ agentName: 'coder', instanceKey: `key ${number}` });
 
 /** Runs a turn in each of three conversations and closes them. */
 async function talk(limits = {}) {
-  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-index-'));
-  roots.push(stateRoot);
+  const stateRoot = mkdtempSync(join(temporary, 'root-'));
   const workspace = join(stateRoot, 'workspaces/w');
   const journal = await durableStore({ stateRoot, workspaceId: 'w', limits });
   for (let number = 0; number < 3; number += 1) await runSimpleTurn(journal, key(number), `e${number}`);
@@ -240,8 +238,7 @@ test('a disk that rejects the index rejects no turn', async () => {
 });
 
 test('an instance that cannot be described does not take the lines of the others along', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'goondan-index-'));
-  roots.push(root);
+  const root = mkdtempSync(join(temporary, 'root-'));
   const path = join(root, 'instances.jsonl');
   const place = { fs: systemFs, clock: systemClock, path, instances: root, limits: { indexBytes: 1_000_000 } };
   const notes = new IndexNotes(place);

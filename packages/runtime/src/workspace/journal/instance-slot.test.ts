@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -11,8 +11,7 @@ import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { openJournal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const root = mkdtempSync(join(tmpdir(), 'goondan-slot-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('slot');
 
 const open = (stateRoot: string, fs: Fs = systemFs) =>
   openJournal(

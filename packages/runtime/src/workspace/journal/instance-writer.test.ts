@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses, type Processes } from '../../ports/processes.ts';
@@ -10,8 +10,7 @@ import { simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { openJournal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-writers-'));
-afterAll(() => rmSync(stateRoot, { recursive: true }));
+const stateRoot = temporaryFolder('writers');
 
 /** Opens a journal in a workspace of its own. */
 async function open(workspaceId: string, processes: Processes = systemProcesses) {

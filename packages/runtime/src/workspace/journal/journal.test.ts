@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -12,10 +12,7 @@ import { openJournal } from './journal.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
+const temporary = temporaryFolder('journal');
 
 interface Options {
   readonly root?: string;
@@ -38,8 +35,7 @@ async function open({ root = newRoot(), fs = systemFs, limits }: Options = {}) {
 }
 
 function newRoot(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'goondan-journal-'));
-  folders.push(folder);
+  const folder = mkdtempSync(join(temporary, 'root-'));
   return folder;
 }
 

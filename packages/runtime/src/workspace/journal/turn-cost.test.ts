@@ -1,15 +1,12 @@
-import { afterAll, expect, spyOn, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, spyOn, test } from 'bun:test';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-cost-'));
-afterAll(() => rmSync(stateRoot, { recursive: true }));
+const stateRoot = temporaryFolder('cost');
 
 /** Wraps the real disk and counts the syncs, by the name of the file. */
 function countedFs() {

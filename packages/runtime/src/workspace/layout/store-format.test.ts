@@ -1,19 +1,17 @@
-import { afterAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { joinFiles } from '../../store/files/file-placement.ts';
 import { openStoreReader } from '../../store/files/open-store-reader.ts';
 import { openSwarmList } from '../../store/files/open-swarm-list.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { refuseOtherFormat, writeFormat } from './store-format.ts';
 
-const roots: string[] = [];
-afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
+const temporary = temporaryFolder('format');
 
 function newRoot(format?: string) {
-  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-format-'));
-  roots.push(stateRoot);
+  const stateRoot = mkdtempSync(join(temporary, 'root-'));
   const path = join(stateRoot, 'format.json');
   if (format !== undefined) writeFileSync(path, format);
   return { stateRoot, path };

@@ -1,16 +1,7 @@
-import { afterAll, expect, test } from 'bun:test';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
@@ -23,8 +14,7 @@ import { defaultSwarmLogLimits, SwarmLog } from './swarm-log.ts';
 import { readSwarmLog } from './read-swarm-log.ts';
 import { until } from '../../../../../test/until.ts';
 
-const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-log-'));
-afterAll(() => rmSync(stateRoot, { recursive: true }));
+const stateRoot = temporaryFolder('log');
 const simulated = { stateRoot: '/state', workspaceId: 'w' };
 const path = '/state/workspaces/w/logs/swarm.jsonl';
 

@@ -1,22 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { type LoadedAgent, readDescription, recordDescriptions } from './agent-descriptions.ts';
 import type { StoreWarning } from '../store-ports.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'goondan-descriptions-'));
-afterAll(() => rmSync(temporary, { recursive: true }));
+const temporary = temporaryFolder('descriptions');
 
 let count = 0;
 /** Makes the folder of a workspace, as the swarm that owns it does. */

@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MiddlewareKind } from '@goondan/types';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { madeRecord } from '../../testing/made-trace.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
@@ -18,8 +18,7 @@ import { blockTag, encodeHeader, lineStart } from './trace-blocks.ts';
 import { TRACES } from './trace-index.ts';
 import { traceName } from './trace-names.ts';
 
-const roots: string[] = [];
-afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
+const temporary = temporaryFolder('read-traces');
 
 interface Written {
   readonly turnId: string;
@@ -40,8 +39,7 @@ const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) =>
 const person = { kind: 'cli', name: 'gdn' } as const;
 
 function write(...turns: Written[]) {
-  const stateRoot = mkdtempSync(join(tmpdir(), 'read-traces-'));
-  roots.push(stateRoot);
+  const stateRoot = mkdtempSync(join(temporary, 'root-'));
   const folder = tracesFolder(workspaceFolder(stateRoot, 'w'));
   let text = '';
   for (const turn of turns) {

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { RecordLogs } from '../journal/record-logs.ts';
@@ -11,8 +11,7 @@ import { readTraceLines } from './read-trace-file.ts';
 import { listTraces } from './trace-names.ts';
 import type { TurnLine } from './trace-writer.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'trace-writer-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('trace-writer');
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const helper = { agentName: 'helper', instanceKey: 'A key/with more' };

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { isTrusted, rememberTrust } from './trusted-folders.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'goondan-trust-'));
-afterAll(() => rmSync(temporary, { recursive: true }));
+const temporary = temporaryFolder('trust');
 
 describe('trusted folders', () => {
   test('trusts no folder before a person does, and then only that folder', async () => {
