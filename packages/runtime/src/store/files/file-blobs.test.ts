@@ -28,6 +28,18 @@ async function open(disk: SimulatedDisk, life: number) {
   return { journal, blobs, admin: withBlobs(journal, blobs) };
 }
 
+/** Makes a workspace without files. */
+async function newBlobs() {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  return { disk, blobs: fileBlobs(simulatedLocation, disk) };
+}
+
+async function openNew() {
+  const { disk } = await newBlobs();
+  return { disk, opened: await open(disk, 1) };
+}
+
 type Opened = Awaited<ReturnType<typeof open>>;
 
 /** Accepts an event with files, as the orchestrator does. */
@@ -76,8 +88,7 @@ async function checkAfter(disk: SimulatedDisk, acknowledged: ReadonlySet<string>
 
 async function simulate(mode: 'kill' | 'power', seed: number): Promise<number> {
   const random = seededRandom(seed);
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const { disk } = await newBlobs();
   const acknowledged = new Set<string>();
   const crashes: { readonly disk: SimulatedDisk; readonly acknowledged: ReadonlySet<string> }[] = [];
   disk.afterOperation = () =>
@@ -112,9 +123,7 @@ describe('Y-02 files on a disk that crashes', () => {
 });
 
 test('Y-02 bytes that are damaged on disk are refused', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const blobs = fileBlobs(simulatedLocation, disk);
+  const { disk, blobs } = await newBlobs();
   const digest = await blobs.put(at('one'), bytesOf('cat'));
   const file = await disk.openFile(`${workspace}/blobs/data/${digest}`);
   await file.append(new Uint8Array([1]));
@@ -126,9 +135,7 @@ test.each([
   ['empty', () => new Uint8Array()],
   ['changed', (whole: Uint8Array) => whole.map((byte) => byte ^ 1)],
 ])('Y-02 bytes whose file is %s are replaced when they are stored again', async (_, damage) => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const blobs = fileBlobs(simulatedLocation, disk);
+  const { disk, blobs } = await newBlobs();
   const digest = await blobs.put(at('one'), bytesOf('cat'));
   const path = `${workspace}/blobs/data/${digest}`;
   await disk.remove(path);
@@ -139,9 +146,7 @@ test.each([
 });
 
 test('Y-02 bytes that were stored again stay, although their removal had begun with damaged ones', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const blobs = fileBlobs(simulatedLocation, disk);
+  const { disk, blobs } = await newBlobs();
   const digest = sha256(bytesOf('cat'));
   await blobs.put(at('two'), bytesOf('dog'));
   const path = `${workspace}/blobs/data/${digest}`;
@@ -154,9 +159,7 @@ test('Y-02 bytes that were stored again stay, although their removal had begun w
 });
 
 test('Y-02 bytes that are missing or damaged are found, with the conversations that name them', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const opened = await open(disk, 1);
+  const { disk, opened } = await openNew();
   const { blobs, journal } = opened;
   const data = `${workspace}/blobs/data`;
   await accept(opened, at('one'), 'a', ['cat', 'dog']);
@@ -188,9 +191,7 @@ test('Y-02 bytes that are missing or damaged are found, with the conversations t
 });
 
 test('Y-02 bytes are not lost if their conversation is deleted during the search, and its name or its bytes come back', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const opened = await open(disk, 1);
+  const { disk, opened } = await openNew();
   await accept(opened, at('one'), 'a', ['cat']);
   await accept(opened, at('two'), 'b', ['cow']);
   let isMet = false;
@@ -215,8 +216,7 @@ test('Y-02 bytes are not lost if their conversation is deleted during the search
 });
 
 test('Y-02 logs are searched for lost bytes only if the lists of uses are gone', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const { disk } = await newBlobs();
   const conversation = `${workspace}/instances/conformance~one`;
   await makeFolders(disk, workspace, conversation);
   const digest = await fileBlobs(simulatedLocation, disk).put(at('two'), bytesOf('cat'));
@@ -242,9 +242,7 @@ test('Y-02 logs are searched for lost bytes only if the lists of uses are gone',
 });
 
 test('Y-02 100 files that are sent twice are stored once', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const opened = await open(disk, 1);
+  const { disk, opened } = await openNew();
   const names = Array.from({ length: 100 }, (_, index) => `file ${index}`);
   await accept(opened, at('one'), 'a', names);
   await accept(opened, at('two'), 'b', names);
@@ -264,8 +262,7 @@ function changed(disk: SimulatedDisk, functions: Partial<Pick<Fs, 'rename' | 're
 }
 
 test('Y-02 bytes that are used again while they are being removed stay', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const { disk } = await newBlobs();
   const other = fileBlobs(simulatedLocation, disk);
   let isFirst = true;
   const meeting = changed(disk, {
@@ -285,8 +282,7 @@ test('Y-02 bytes that are used again while they are being removed stay', async (
 });
 
 test('Y-02 two releases at once do not remove bytes that are stored meanwhile', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const { disk } = await newBlobs();
   const agent = fileBlobs(simulatedLocation, disk);
   const [stored, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let moves = 0;
@@ -315,9 +311,7 @@ test('Y-02 two releases at once do not remove bytes that are stored meanwhile', 
 });
 
 test('Y-02 bytes whose removal has begun can be used, and a draft of a use is no use', async () => {
-  const disk = SimulatedDisk.empty();
-  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-  const blobs = fileBlobs(simulatedLocation, disk);
+  const { disk, blobs } = await newBlobs();
   const digest = await blobs.put(at('one'), bytesOf('cat'));
   await disk.rename(`${workspace}/blobs/data/${digest}`, `${workspace}/blobs/data/${digest}.removed`);
   expect(await blobs.size(digest)).toBe(bytesOf('cat').length);
@@ -331,9 +325,7 @@ describe('Y-02 a sweep', () => {
   const uses = `${workspace}/blobs/uses`;
 
   test('keeps only uses of conversations that are there, and no drafts', async () => {
-    const disk = SimulatedDisk.empty();
-    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-    const opened = await open(disk, 1);
+    const { disk, opened } = await openNew();
     await accept(opened, at('one'), 'a', ['cat']);
     // The deletion of this conversation was interrupted after its use was marked as named.
     const gone = await opened.blobs.put(at('gone'), bytesOf('dog'));
@@ -346,9 +338,7 @@ describe('Y-02 a sweep', () => {
   });
 
   test('ends uploads of an earlier process, also if the inbox names their bytes', async () => {
-    const disk = SimulatedDisk.empty();
-    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-    const opened = await open(disk, 1);
+    const { disk, opened } = await openNew();
     await opened.blobs.put({ upload: 'left' }, bytesOf('cat'));
     await accept(opened, at('one'), 'a', ['cat']);
     await opened.admin.sweep();
@@ -356,9 +346,7 @@ describe('Y-02 a sweep', () => {
   });
 
   test('finishes a removal, unless the bytes are used again', async () => {
-    const disk = SimulatedDisk.empty();
-    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-    const opened = await open(disk, 1);
+    const { disk, opened } = await openNew();
     await accept(opened, at('one'), 'a', ['cat']);
     const unused = await opened.blobs.put({ upload: 'left' }, bytesOf('dog'));
     for (const digest of [sha256(bytesOf('cat')), unused]) {
@@ -372,9 +360,7 @@ describe('Y-02 a sweep', () => {
     ['all uses', uses],
     ['the uses of one conversation', `${uses}/conformance~one`],
   ])('finds %s again that were lost, in the logs and in the inbox', async (_, folder) => {
-    const disk = SimulatedDisk.empty();
-    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-    const opened = await open(disk, 1);
+    const { disk, opened } = await openNew();
     const conversation = `${workspace}/instances/conformance~one`;
     await makeFolders(disk, workspace, conversation);
     const dog = await opened.blobs.put(at('one'), bytesOf('dog'));
@@ -395,9 +381,7 @@ describe('Y-02 a sweep', () => {
   });
 
   test('ends the uses of input that is handled, and that only the inbox had named', async () => {
-    const disk = SimulatedDisk.empty();
-    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-    const opened = await open(disk, 1);
+    const { disk, opened } = await openNew();
     await accept(opened, at('one'), 'a', ['cat', 'dog']);
     await disk.removeFolder(uses);
     await opened.admin.sweep();
@@ -411,9 +395,7 @@ describe('Y-02 a sweep', () => {
   });
 
   test('removes only files of its own', async () => {
-    const disk = SimulatedDisk.empty();
-    await makeFolders(disk, simulatedLocation.stateRoot, workspace);
-    const blobs = fileBlobs(simulatedLocation, disk);
+    const { disk, blobs } = await newBlobs();
     await blobs.put(at('one'), bytesOf('cat'));
     const others = ['data/note.txt', 'data/.note', 'data/note.removed', 'uses/note.txt', 'uses/conformance~one/note'];
     for (const name of others) await disk.createNew(`${workspace}/blobs/${name}`, new Uint8Array());

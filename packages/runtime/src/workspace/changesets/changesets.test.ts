@@ -48,8 +48,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('an open changeset', () => {
   test('belongs to one conversation, and nobody else finds it', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     expect(id).toMatch(/^[0-9a-f]{8}$/);
     expect(await changesets.get(id, owner)).toMatchObject({ ...owner, state: 'open', bundleFolder: bundle });
     for (const other of [{ swarm: 'x' }, { agent: 'x' }, { instanceKey: 'x' }]) {
@@ -85,8 +84,7 @@ describe('an open changeset', () => {
   });
 
   test('is read again if another process changes it meanwhile, and is unknown if that process discards it', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     await changesets.write(id, 'prompts/a.md', 'first');
     let change: (() => Promise<unknown>) | undefined;
     // The change comes after the record was read, before the content.
@@ -109,15 +107,13 @@ describe('an open changeset', () => {
   });
 
   test('keeps every edit of writes at the same time', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     await Promise.all(['b', 'c', 'd'].map((name) => changesets.write(id, `prompts/${name}.md`, name)));
     expect((await changesets.edits(id)).edits).toHaveLength(3);
   });
 
   test('has another digest after every other edit', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     const digests = new Set<string>();
     for (const content of ['1', '2', null]) {
       await changesets.write(id, 'prompts/a.md', content);
@@ -133,8 +129,7 @@ describe('an open changeset', () => {
   });
 
   test('drops an edit that changes nothing, and keeps no content that it does not need', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     await changesets.write(id, 'prompts/a.md', 'one');
     await changesets.write(id, 'prompts/b.md', 'two');
     await changesets.write(id, 'prompts/a.md', 'three');
@@ -146,8 +141,7 @@ describe('an open changeset', () => {
   });
 
   test('is based on the text that the agent read, so an edit by hand in between is a conflict', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     await changesets.read(id, 'prompts/a.md');
     put('prompts/a.md', 'edited by hand');
     await changesets.write(id, 'prompts/a.md', 'new');
@@ -210,8 +204,7 @@ describe('an open changeset', () => {
   });
 
   test('expires after a day, and a sweep deletes it', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     now += 23 * HOUR;
     expect(await changesets.list()).toHaveLength(1);
     now += HOUR;
@@ -272,8 +265,7 @@ describe('an open changeset', () => {
   }
 
   test('has at most 100 files of 1 MB each', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     const most = 'x'.repeat(1024 * 1024);
     await changesets.write(id, 'f0', most);
     expect(await code(changesets.write(id, 'f1', `${most}x`))).toBe('E_CHANGESET_LIMIT');
@@ -309,8 +301,7 @@ describe('a path', () => {
     put('state/x.json', '{}');
     symlinkSync('../outside.md', join(bundle, 'link.md'));
     symlinkSync('../elsewhere', join(bundle, 'linked'));
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     for (const attempt of [
       () => changesets.read(id, path),
       () => changesets.write(id, path, 'x'),
@@ -323,8 +314,7 @@ describe('a path', () => {
 
   test('of a missing file, or of a file that is not text, is refused', async () => {
     writeFileSync(join(bundle, 'image.png'), new Uint8Array([0x89, 0x50, 0xff, 0]));
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     for (const attempt of [
       () => changesets.read(id, 'missing.md'),
       () => changesets.write(id, 'missing.md', null),
@@ -338,8 +328,7 @@ describe('a path', () => {
   });
 
   test('cannot be inside another edited path, nor another spelling of one', async () => {
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     await changesets.write(id, 'docs/a', 'x');
     for (const path of ['docs/a/b', 'docs', 'docs/A', 'Docs/a']) {
       expect(await code(changesets.write(id, path, 'x'))).toBe('E_CHANGESET_FILE');
@@ -360,8 +349,7 @@ describe('a path', () => {
 
   test('keeps a byte order mark and every other character', async () => {
     put('bom.md', '\ufeffa\r\n한글');
-    const changesets = open();
-    const { id } = await changesets.open(owner);
+    const { changesets, id } = await opened();
     const text = await changesets.read(id, 'bom.md');
     expect(text).toBe('\ufeffa\r\n한글');
     await changesets.write(id, 'bom.md', text);
@@ -510,24 +498,17 @@ describe('a commit', () => {
   test('excludes every other commit and undo of the bundle, in this process and in others', async () => {
     const one = await withEdits({ 'prompts/a.md': 'new' });
     const other = await withEdits({ 'goondan.yaml': 'kind: Swarm # new\n' });
-    let finish = () => {};
-    const running = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    let begin = () => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
+    const [begun, running] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const first = commit(one, () => {
-      begin();
-      return running;
+      begun.resolve();
+      return running.promise;
     });
-    await begun;
+    await begun.promise;
     expect(await code(open().recover({ waitMs: 0 }))).toBe('E_CHANGESET_BUSY');
     expect(await code(commit(other, undefined, { clock: impatient() }))).toBe('E_CHANGESET_BUSY');
     expect(await code(open({ clock: impatient() }).undo(one, 'ann', async () => undefined))).toBe('E_CHANGESET_BUSY');
     const waiting = commit(other);
-    finish();
+    running.resolve();
     await first;
     await waiting;
     expect(files()).toEqual({ 'goondan.yaml': 'kind: Swarm # new\n', 'prompts/a.md': 'new' });
@@ -816,6 +797,11 @@ function open(more: Partial<ChangesetsPlace> = {}) {
   return openChangesets({ stateRoot, bundleFolder: bundle, clock, warn, ...more });
 }
 
+async function opened() {
+  const changesets = open();
+  return { changesets, id: (await changesets.open(owner)).id };
+}
+
 /** A clock on which every wait is over at once. */
 function impatient(): Clock {
   let elapsed = 0;
@@ -827,8 +813,7 @@ function impatient(): Clock {
 }
 
 async function withEdits(edits: Readonly<Record<string, string | null>>): Promise<string> {
-  const changesets = open();
-  const { id } = await changesets.open(owner);
+  const { changesets, id } = await opened();
   for (const [path, content] of Object.entries(edits)) await changesets.write(id, path, content);
   return id;
 }

@@ -21,6 +21,9 @@ const replace = (targetId: string, id: string): MessageEvent => ({
   targetId,
   message: createSystemMessage(id, {}, { id, createdAt: new Date(0) }),
 });
+/** Makes rows of one author outside of steps. */
+const by = (author: EventAuthor, ...events: readonly MessageEvent[]): readonly Row[] =>
+  events.map((event) => [author, event] as const);
 const four: readonly Row[] = ['a', 'b', 'c', 'd'].map((id) => [input, append(id)] as const);
 
 /** Creates a history with one turn per list of rows. */
@@ -86,12 +89,7 @@ test('a summary lists the message it replaced and those that the same extension 
 });
 
 test('two summaries in one step each list the messages removed after them', async () => {
-  const rows: readonly Row[] = [
-    [clerk, replace('a', 's')],
-    [clerk, remove('b')],
-    [clerk, replace('c', 't')],
-    [clerk, remove('d')],
-  ];
+  const rows = by(clerk, replace('a', 's'), remove('b'), replace('c', 't'), remove('d'));
   expect(await blamed(four, rows)).toBe('s@5←1,2 t@7←3,4');
 });
 
@@ -113,32 +111,10 @@ test('a summary does not list messages removed by another extension, in another 
 });
 
 test('one appended message lists the truncated or removed messages, several appended messages list none', async () => {
-  expect(
-    await blamed(four, [
-      [clerk, { type: 'truncate' }],
-      [clerk, append('s')],
-    ]),
-  ).toBe('s@6←1,2,3,4');
-  expect(
-    await blamed(four, [
-      [clerk, remove('a')],
-      [clerk, remove('b')],
-      [clerk, append('s')],
-    ]),
-  ).toBe('c@3 d@4 s@7←1,2');
-  expect(
-    await blamed(four, [
-      [clerk, remove('a')],
-      [clerk, append('s')],
-      [clerk, append('t')],
-    ]),
-  ).toBe('b@2 c@3 d@4 s@6 t@7');
-  expect(
-    await blamed(four, [
-      [clerk, append('s')],
-      [clerk, remove('s')],
-    ]),
-  ).toBe('a@1 b@2 c@3 d@4');
+  expect(await blamed(four, by(clerk, { type: 'truncate' }, append('s')))).toBe('s@6←1,2,3,4');
+  expect(await blamed(four, by(clerk, remove('a'), remove('b'), append('s')))).toBe('c@3 d@4 s@7←1,2');
+  expect(await blamed(four, by(clerk, remove('a'), append('s'), append('t')))).toBe('b@2 c@3 d@4 s@6 t@7');
+  expect(await blamed(four, by(clerk, append('s'), remove('s')))).toBe('a@1 b@2 c@3 d@4');
 });
 
 test('truncate keeps the input of its turn, even a replaced input', async () => {
@@ -151,14 +127,8 @@ test('truncate keeps the input of its turn, even a replaced input', async () => 
 });
 
 test('a replaced summary keeps only its numbers; an earlier moment shows the rest', async () => {
-  const first: readonly Row[] = [
-    [clerk, replace('a', 's')],
-    [clerk, remove('b')],
-  ];
-  const second: readonly Row[] = [
-    [clerk, replace('s', 't')],
-    [clerk, remove('c')],
-  ];
+  const first = by(clerk, replace('a', 's'), remove('b'));
+  const second = by(clerk, replace('s', 't'), remove('c'));
   expect(await blamed(four, first, second)).toBe('t@7←5(2),3 d@4');
   const history = historyOf(four, first, second);
   const [now] = (await blame(history, coder, { replaced: 10 })).messages;
@@ -168,11 +138,7 @@ test('a replaced summary keeps only its numbers; an earlier moment shows the res
 });
 
 test('a moment in the middle of a group counts the changes so far', async () => {
-  const rows: readonly Row[] = [
-    [clerk, replace('a', 's')],
-    [clerk, remove('b')],
-    [clerk, remove('c')],
-  ];
+  const rows = by(clerk, replace('a', 's'), remove('b'), remove('c'));
   const { messages } = await blame(historyOf(four, rows), coder, { at: 6, replaced: 10 });
   expect(messages.map(shortly).join(' ')).toBe('s@5←1,2 c@3 d@4');
 });

@@ -185,39 +185,17 @@ describe('short records', () => {
     );
   });
 
-  test('refer to the result of a tool, and never to the reply of a model whose content is left out', () => {
-    const [part] = [{ type: 'text' as const, text: 'Sunny.' }];
-    const both = { content: [part], ...done };
-    const frame: TurnRecord[] = [
-      { type: 'effect', key: '0/model', kind: 'model', outcome: { ok: true, value: both } },
-      reply,
-      {
-        type: 'step',
-        stepId: 'turn-1.step-0',
-        stepIndex: 0,
-        outcome: 'completed',
-        toolResults: [both],
-        metadata: {},
-        extensionState: {},
-      },
-    ];
-    expect(readBack([frame], () => true)).toEqual(readBack([frame], () => false));
-  });
-
-  test('keep the content of a result of a tool, although a message has the same content', () => {
+  test.each([
+    ['refer to the result of a tool, and never to the reply of a model whose content is left out', '0/model', 'model'],
+    ['keep the content of a result of a tool, although a message has the same content', '0/call/a', 'tool'],
+  ] as const)('%s', (_, key, effectKind) => {
     const both = { content: [{ type: 'text' as const, text: 'Sunny.' }], ...done };
+    const sealed = { metadata: {}, extensionState: {} };
+    const ended = { stepId: 'turn-1.step-0', stepIndex: 0, outcome: 'completed', toolResults: [both] } as const;
     const frame: TurnRecord[] = [
-      { type: 'effect', key: '0/call/a', kind: 'tool', outcome: { ok: true, value: both } },
+      { type: 'effect', key, kind: effectKind, outcome: { ok: true, value: both } },
       reply,
-      {
-        type: 'step',
-        stepId: 'turn-1.step-0',
-        stepIndex: 0,
-        outcome: 'completed',
-        toolResults: [both],
-        metadata: {},
-        extensionState: {},
-      },
+      { type: 'step', ...ended, ...sealed },
     ];
     expect(readBack([frame], () => true)).toEqual(readBack([frame], () => false));
   });

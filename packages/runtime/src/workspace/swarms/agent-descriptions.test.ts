@@ -40,6 +40,11 @@ function loaded(tool: string): LoadedAgent {
 
 const noWarning = ({ path, message }: StoreWarning) => expect.unreachable(`${path}: ${message}`);
 
+async function record(recorder: ReturnType<typeof recordDescriptions>, agent: string, as: LoadedAgent): Promise<void> {
+  recorder.record(agent, as);
+  await recorder.settled();
+}
+
 /** Wraps the real disk and counts the renames. */
 function countingFs(): { fs: Fs; renames: () => number } {
   let renames = 0;
@@ -56,16 +61,14 @@ describe('descriptions of agents', () => {
     const place = newPlace();
     rmSync(place.stateRoot, { recursive: true });
     const descriptions = recordDescriptions({ ...place, warn: (warning) => warnings.push(warning) });
-    descriptions.record('coder', loaded('a'));
-    await descriptions.settled();
+    await record(descriptions, 'coder', loaded('a'));
     expect([existsSync(place.stateRoot), warnings.length]).toEqual([false, 1]);
   });
 
   test('reads a recorded description back; only its owner can read the file', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });
-    recorder.record('host', loaded('a__b'));
-    await recorder.settled();
+    await record(recorder, 'host', loaded('a__b'));
     expect(await readDescription(place, 'host')).toEqual({ ...loaded('a__b'), recordedAt: expect.any(String) });
     expect(await readDescription(place, 'other')).toBeUndefined();
     expect(readdirSync(layersOf(place))).toEqual(['host.json']);
@@ -80,11 +83,9 @@ describe('descriptions of agents', () => {
     await recorder.settled();
     expect((await readDescription(place, 'host'))?.tools).toEqual(['a__99']);
     expect(renames()).toBe(1);
-    recorder.record('host', loaded('a__99'));
-    await recorder.settled();
+    await record(recorder, 'host', loaded('a__99'));
     expect(renames()).toBe(1);
-    recorder.record('host', loaded('a__100'));
-    await recorder.settled();
+    await record(recorder, 'host', loaded('a__100'));
     expect((await readDescription(place, 'host'))?.tools).toEqual(['a__100']);
   });
 
@@ -92,23 +93,19 @@ describe('descriptions of agents', () => {
     const place = newPlace();
     const first = recordDescriptions({ ...place, warn: noWarning });
     const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
-    first.record('host', { ...loaded('files__look'), registered: seen });
-    await first.settled();
+    await record(first, 'host', { ...loaded('files__look'), registered: seen });
     const { fs, renames } = countingFs();
     const second = recordDescriptions({ ...place, fs, warn: noWarning });
     const starting = { ...loaded('clock__now'), unknown: ['files'] };
-    second.record('host', starting);
-    await second.settled();
+    await record(second, 'host', starting);
     expect(await readDescription(place, 'host')).toMatchObject({
       tools: ['clock__now', 'files__look'],
       registered: seen,
     });
     // Nothing is written if a tool differs only in the time when it was seen.
-    second.record('host', { ...loaded('files__look'), registered: seen });
-    await second.settled();
+    await record(second, 'host', { ...loaded('files__look'), registered: seen });
     const later = seen.map((tool) => ({ ...tool, seenAt: '2026-01-02' }));
-    second.record('host', { ...loaded('files__look'), registered: later });
-    await second.settled();
+    await record(second, 'host', { ...loaded('files__look'), registered: later });
     expect(renames()).toBe(2);
   });
 
@@ -117,10 +114,8 @@ describe('descriptions of agents', () => {
     const recorder = recordDescriptions({ ...place, warn: noWarning });
     const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
     const unknown = { ...loaded('clock__now'), unknown: ['files'] };
-    for (const described of [unknown, { ...loaded('files__look'), registered: seen }, unknown]) {
-      recorder.record('host', described);
-      await recorder.settled();
-    }
+    for (const described of [unknown, { ...loaded('files__look'), registered: seen }, unknown])
+      await record(recorder, 'host', described);
     expect(await readDescription(place, 'host')).toMatchObject({ registered: seen });
   });
 
@@ -132,21 +127,18 @@ describe('descriptions of agents', () => {
       isBroken ? Promise.reject(new Error('the disk is gone')) : systemFs.rename(from, to);
     const fs = { ...systemFs, rename };
     const recorder = recordDescriptions({ ...place, fs, warn: (warning) => warnings.push(warning) });
-    recorder.record('host', loaded('a__b'));
-    await recorder.settled();
+    await record(recorder, 'host', loaded('a__b'));
     expect(warnings).toEqual([{ path: join(layersOf(place), 'host.json'), message: expect.stringContaining('gone') }]);
     expect(await readDescription(place, 'host')).toBeUndefined();
     isBroken = false;
-    recorder.record('host', loaded('a__b'));
-    await recorder.settled();
+    await record(recorder, 'host', loaded('a__b'));
     expect(await readDescription(place, 'host')).toMatchObject(loaded('a__b'));
   });
 
   test('a file that is damaged, or about another agent, is ignored', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });
-    recorder.record('host', loaded('a__b'));
-    await recorder.settled();
+    await record(recorder, 'host', loaded('a__b'));
     const path = join(layersOf(place), 'host.json');
     const good = readFileSync(path, 'utf8');
     for (const text of ['', '{', 'null', '[]', good.replace('"turn"', '"tern"'), good.replace('"host"', '"guest"')]) {

@@ -30,6 +30,13 @@ async function record(fs: Fs) {
   }
 }
 
+async function recorded(): Promise<SimulatedDisk> {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  await record(disk);
+  return disk;
+}
+
 /** Reads all files as one text. */
 async function textOf(disk: SimulatedDisk): Promise<string> {
   const texts: string[] = [];
@@ -47,9 +54,7 @@ async function turnsOf(disk: SimulatedDisk): Promise<Record<string, unknown>> {
 }
 
 test('erases the traces and events of an instance up to a time, in every file and index, and those of no other', async () => {
-  const disk = SimulatedDisk.empty();
-  await disk.makeFolder('/w');
-  await record(disk);
+  const disk = await recorded();
   const before = await turnsOf(disk);
   expect((await disk.list('/w/traces'))?.filter((name) => name.startsWith('index')).length).toBeGreaterThan(1);
   await eraseRecords(disk, '/w', 'coder~default', new Date(5_500));
@@ -66,17 +71,13 @@ test('erases the traces and events of an instance up to a time, in every file an
 });
 
 test('a turn and an event of the moment of the deletion are erased', async () => {
-  const disk = SimulatedDisk.empty();
-  await disk.makeFolder('/w');
-  await record(disk);
+  const disk = await recorded();
   await eraseRecords(disk, '/w', 'coder~default', new Date(6_000));
   expect((await textOf(disk)).match(/secret of default, second \d/g)).toBeNull();
 });
 
 test('an erased part of the newest file takes appends as before', async () => {
-  const disk = SimulatedDisk.empty();
-  await disk.makeFolder('/w');
-  await record(disk);
+  const disk = await recorded();
   await eraseRecords(disk, '/w', 'coder~default', new Date(9_000));
   const before = await turnsOf(disk);
   await record(disk);
@@ -112,9 +113,7 @@ test('an index that a rotation writes while the records are erased does not name
 });
 
 test('the removal of an index is durable when the records are erased, and each file gives way to other work', async () => {
-  const disk = SimulatedDisk.empty();
-  await disk.makeFolder('/w');
-  await record(disk);
+  const disk = await recorded();
   const calls: string[] = [];
   let turns = 0;
   const watched = new Proxy<Fs>(disk, {
@@ -142,9 +141,7 @@ test('the removal of an index is durable when the records are erased, and each f
 });
 
 test('erased records stay erased after a power loss', async () => {
-  const disk = SimulatedDisk.empty();
-  await disk.makeFolder('/w');
-  await record(disk);
+  const disk = await recorded();
   await makeDurable(disk);
   await eraseRecords(disk, '/w', 'coder~default', new Date(60_000));
   for (let seed = 1; seed <= 20; seed += 1) {

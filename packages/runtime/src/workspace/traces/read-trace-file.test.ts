@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 import { lineStart as startOf } from './trace-blocks.ts';
 
+const folder = temporaryFolder('trace-file');
 const lineStart = startOf('0a0b0c0d');
 
 /** Makes a line of the file. */
@@ -19,20 +20,15 @@ function startAt(time: string) {
 }
 
 test('half a line left by a crash is reported as a gap; one that is being written is not', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
-  try {
-    const path = join(folder, 'turn.jsonl');
-    const half = lineOf({ type: 'chain', n: 1 }).slice(0, -9);
-    const text = `${lineOf({ type: 'cut' })}${half}\n${lineOf({ type: 'cut' })}${half}`;
-    writeFileSync(path, text);
-    expect(await readTraceLines(systemFs, [{ path, from: 0, to: text.length, lineStart }])).toEqual([
-      { type: 'cut' },
-      { type: 'dropped', count: 1 },
-      { type: 'cut' },
-    ]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const path = join(folder, 'turn.jsonl');
+  const half = lineOf({ type: 'chain', n: 1 }).slice(0, -9);
+  const text = `${lineOf({ type: 'cut' })}${half}\n${lineOf({ type: 'cut' })}${half}`;
+  writeFileSync(path, text);
+  expect(await readTraceLines(systemFs, [{ path, from: 0, to: text.length, lineStart }])).toEqual([
+    { type: 'cut' },
+    { type: 'dropped', count: 1 },
+    { type: 'cut' },
+  ]);
 });
 
 test('lines that a deletion has erased are no gap, even if it comes between two reads', async () => {
@@ -43,38 +39,28 @@ test('lines that a deletion has erased are no gap, even if it comes between two 
 });
 
 test('the summary of a short trace in several pieces has every run of the turn', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
-  try {
-    const path = join(folder, 'turn.jsonl');
-    const time = new Date(0).toISOString();
-    const start = startAt(time);
-    const lines = [start, { ...start, resumed: true }, { type: 'cut' }].map(lineOf);
-    writeFileSync(path, lines.join(''));
-    let from = 0;
-    const pieces = lines.map(({ length }) => ({ path, from, to: (from += length), lineStart }));
-    expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', resumes: 1 });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const path = join(folder, 'turn.jsonl');
+  const time = new Date(0).toISOString();
+  const start = startAt(time);
+  const lines = [start, { ...start, resumed: true }, { type: 'cut' }].map(lineOf);
+  writeFileSync(path, lines.join(''));
+  let from = 0;
+  const pieces = lines.map(({ length }) => ({ path, from, to: (from += length), lineStart }));
+  expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', resumes: 1 });
 });
 
 test('the summary of a long trace has the end of the turn, although its last piece is short', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
-  try {
-    const [first, last] = [join(folder, 'traces.000001.jsonl'), join(folder, 'traces.000002.jsonl')];
-    const time = new Date(0).toISOString();
-    const start = startAt(time);
-    const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 };
-    const other = 'a line of another turn\n';
-    const text = lineOf(end);
-    writeFileSync(first, lineOf(start) + lineOf({ type: 'cut' }).repeat(4_000));
-    writeFileSync(last, other + text);
-    const pieces = [
-      { path: first, from: 0, to: statSync(first).size, lineStart },
-      { path: last, from: other.length, to: other.length + text.length, lineStart },
-    ];
-    expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', finishReason: 'text_response' });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const [first, last] = [join(folder, 'traces.000001.jsonl'), join(folder, 'traces.000002.jsonl')];
+  const time = new Date(0).toISOString();
+  const start = startAt(time);
+  const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 };
+  const other = 'a line of another turn\n';
+  const text = lineOf(end);
+  writeFileSync(first, lineOf(start) + lineOf({ type: 'cut' }).repeat(4_000));
+  writeFileSync(last, other + text);
+  const pieces = [
+    { path: first, from: 0, to: statSync(first).size, lineStart },
+    { path: last, from: other.length, to: other.length + text.length, lineStart },
+  ];
+  expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', finishReason: 'text_response' });
 });
