@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createUserMessage, GoondanError, type TurnResult } from '@goondan/types';
+import { until } from '../../../../../test/until.ts';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { address, eventOf, otherAddress, resultOf, turnOf } from '../../testing/conformance/conformance.ts';
 import { MemoryLogs } from '../../testing/conformance/memory-log.ts';
@@ -259,7 +260,7 @@ describe('checkpoints', () => {
     const delta = { type: 'append', messages: [hello] } as const;
     logs.failure = { of: 'putCheckpoint', error: new GoondanError('E_STORE_WRITE', 'no') };
     await opened.conversations.commit(address, epoch, 'turn-a', delta, {}, resultOf('turn-a'));
-    await Bun.sleep(0);
+    await until(() => warnings.length > 0);
     expect(warnings).toEqual(['committed, but not yet put in place: no']);
     expect((await opened.conversations.open(address, 'turn-b')).version).toBe(1);
     expect(await (await opened.conversations.open(address, 'turn-b')).loadBase()).toEqual([hello]);

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
+import { until } from '../../../../../test/until.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
@@ -116,8 +117,7 @@ test('an open conversation gets into the index when it is quiet, and a turn afte
   await runSimpleTurn(journal, key(0), 'more');
   expect(timers).toHaveLength(1);
   for (const timer of timers.splice(0)) timer();
-  await Bun.sleep(20);
-  expect((await list(stateRoot)).read).toEqual([]);
+  await until(async () => (await list(stateRoot)).read.length === 0);
   await runSimpleTurn(journal, key(0), 'again');
   const { summaries, read } = await list(stateRoot);
   expect(summaries).toMatchObject({ 'key 0': { messages: 6 } });

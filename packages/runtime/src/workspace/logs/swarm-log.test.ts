@@ -62,6 +62,9 @@ test('keeps lines in order across restarts, and finds the last matching ones', a
   const folder = join(stateRoot, 'workspaces/w/logs');
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  // Each line is plain JSON.
+  const [text = ''] = readFileSync(join(folder, 'swarm.jsonl'), 'utf8').split('\n');
+  expect(JSON.parse(text)).toEqual(line('1 0', { traceId: 'even', instance: '1' }));
 });
 
 test('finds lines of the orchestrator and of connections, which name no agent', async () => {
@@ -88,19 +91,19 @@ test('skips half a line that a crash left, and keeps the next line intact', asyn
 });
 
 test.each([
-  ['before its first line', () => undefined],
-  ['after a failed write', (log: SwarmLog) => log.write(line('early', { data: 'x'.repeat(1_000) }))],
-])('does not bring back a workspace that was deleted %s', async (_, begin) => {
+  ['before its first line', false],
+  ['after a failed write', true],
+])('does not bring back a workspace that was deleted %s', async (_, hasFile) => {
   const place = workspaceOf('gone');
   const warnings: StoreWarning[] = [];
   // The second line starts another file, whose folder is gone.
   const limits = { ...defaultSwarmLogLimits, files: { bytes: 500, files: 3 } };
   const log = new SwarmLog({ ...place, warn: (warning) => warnings.push(warning) }, limits);
-  begin(log);
-  await Bun.sleep(1);
+  if (hasFile) log.write(line('early', { data: 'x'.repeat(1_000) }));
+  await until(() => existsSync(join(stateRoot, 'workspaces/gone/logs/swarm.jsonl')) === hasFile);
   rmSync(join(stateRoot, 'workspaces/gone'), { recursive: true });
   log.write(line('late'));
-  await Bun.sleep(1);
+  await until(() => warnings.length > 0);
   await log.close();
   expect(existsSync(join(stateRoot, 'workspaces/gone'))).toBe(false);
   expect(warnings).toHaveLength(1);
@@ -176,22 +179,21 @@ test.each(['stat', 'read', 'list'] as const)(
 
 test('while the disk hangs, lines wait up to the limit; the others are dropped, and a line says how many', async () => {
   const disk = await diskWithWorkspace();
-  let goOn = () => {};
-  const hanging = new Promise<void>((resolve) => (goOn = resolve));
+  const [begun, hanging] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const calm = failingFs(disk, () => undefined);
   const fs: Fs = {
     ...calm,
     async openFile(each) {
       const file = await calm.openFile(each);
-      return { ...file, append: async (bytes) => hanging.then(() => file.append(bytes)) };
+      return { ...file, append: async (bytes) => (begun.resolve(), hanging.promise.then(() => file.append(bytes))) };
     },
   };
   const size = JSON.stringify(line('000')).length + 1;
   const log = new SwarmLog({ ...simulated, fs }, { ...defaultSwarmLogLimits, waiting: 10 * size });
   log.write(line('000'));
-  await Bun.sleep(1);
+  await begun.promise;
   for (let index = 1; index <= 30; index += 1) log.write(line(String(index).padStart(3, '0')));
-  goOn();
+  hanging.resolve();
   await until(async () => ((await disk.stat(path))?.size ?? 0) >= 10 * size);
   log.write(line('later'));
   await log.close();
@@ -209,15 +211,15 @@ test('a failed disk is tried again after a pause, lost lines are counted, and on
   const fs = failingFs(disk, (operation) => {
     if (isFailing && operation === 'append') throw systemError('ENOSPC');
   });
-  const settle = () => Bun.sleep(1);
   const log = new SwarmLog({ ...simulated, fs, clock, warn: (warning) => warnings.push(warning) });
   log.write(line('a'));
-  await settle();
+  await until(() => clock.pending > 0);
   log.write(line('b'));
   await clock.advance(1000);
   isFailing = false;
   log.write(line('c'));
-  await settle();
+  // Nothing is written during the pause.
+  await Bun.sleep(1);
   expect(await readSwarmLog({ ...simulated, fs: disk }, everything)).toEqual([]);
   await clock.advance(1000);
   log.write(line('d'));
@@ -238,7 +240,7 @@ test('closing skips the pause and tries once more', async () => {
   });
   const log = new SwarmLog({ ...simulated, fs, clock });
   log.write(line('a'));
-  await Bun.sleep(1);
+  await until(() => clock.pending > 0);
   log.write(line('b'));
   isFailing = false;
   await log.close();
@@ -277,7 +279,7 @@ test('closes although the disk hangs for good', async () => {
   const log = new SwarmLog({ ...simulated, fs, clock });
   log.write(line('a'));
   const closing = log.close();
-  await Bun.sleep(1);
+  await until(() => clock.pending > 0);
   await clock.advance(2000);
   await closing;
 });
@@ -296,9 +298,4 @@ test('a flood of lines does not block the event loop', async () => {
   expect(sizes.size).toBeGreaterThan(5);
   await log.close();
   expect((await readSwarmLog({ ...simulated, fs: disk }, everything)).length).toBe(5000);
-});
-
-test('each line is plain JSON', () => {
-  const texts = readFileSync(join(stateRoot, 'workspaces/w/logs/swarm.jsonl'), 'utf8').split('\n').slice(0, -1);
-  expect(JSON.parse(texts[0] ?? '')).toEqual(line('1 0', { traceId: 'even', instance: '1' }));
 });
