@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import type { CounterWindow } from '../../counters/claim.ts';
 import type { CounterState } from '../../counters/counter-state.ts';
-import { systemClock } from '../../ports/clock.ts';
 import { fileCounters } from './file-counters.ts';
 
 const at = { agentName: 'a', instanceKey: 'default' };
@@ -11,7 +10,7 @@ const call = (id: string, window: CounterWindow, counter = 'c') => ({
   claims: [{ counter, window, amount: 1, limit: 1 }],
 });
 
-function open() {
+function open(check = () => undefined as void) {
   const saved: (readonly [string, CounterState | undefined])[] = [];
   let [elapsed, isFull] = [0, false];
   const clock = { now: () => new Date(elapsed), elapsed: () => elapsed, after: () => () => undefined };
@@ -21,13 +20,7 @@ function open() {
       saved.push(...changed);
     },
   };
-  const counters = fileCounters({
-    clock,
-    placement: { check: () => undefined },
-    file,
-    states: [],
-    warn: () => undefined,
-  });
+  const counters = fileCounters({ clock, placement: { check }, file, states: [], warn: () => undefined });
   return {
     counters,
     saved,
@@ -64,19 +57,10 @@ test('the counter of a day that is over leaves the file, and others are not writ
 
 test('Y-04 a node that has lost its workspace neither reserves nor begins a call, and raises nothing', async () => {
   let isLost = false;
-  const check = () => {
+  const { counters, saved } = open(() => {
     if (isLost) throw new Error('lost');
-  };
-  const made = { id: 'a', claims: [{ counter: 'a', window: 'ever', amount: 1, limit: 5 }] } as const;
-  const saved: unknown[] = [];
-  const save = async (changed: Iterable<unknown>) => void saved.push(...changed);
-  const counters = fileCounters({
-    clock: systemClock,
-    placement: { check },
-    file: { save },
-    states: [],
-    warn: () => undefined,
   });
+  const made = { id: 'a', claims: [{ counter: 'a', window: 'ever', amount: 1, limit: 5 }] } as const;
   await counters.reserve(at, made);
   isLost = true;
   expect(counters.reserve(at, { ...made, id: 'b' })).rejects.toThrow('lost');

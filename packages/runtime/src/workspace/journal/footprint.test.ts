@@ -12,13 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
-import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
-import { systemProcesses } from '../../ports/processes.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { StoreLimits } from '../limits.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
-import { openJournal } from './journal.ts';
+import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const temporary = temporaryFolder('footprint');
@@ -30,8 +28,7 @@ interface Options {
 }
 
 async function open({ root = newRoot(), limits = {}, fs = systemFs }: Options = {}) {
-  const ports = { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
-  const journal = await openJournal(ports, { stateRoot: root, workspaceId: 'w' }, { ...defaultLimits, ...limits });
+  const journal = await durableStore({ stateRoot: root, workspaceId: 'w', fs, limits, warn: () => undefined });
   return { journal, root, folder: join(root, 'workspaces/w/instances/coder~default') };
 }
 
@@ -53,8 +50,7 @@ function notingFs(note: (path: string) => void): Fs {
 }
 
 function newRoot(): string {
-  const folder = mkdtempSync(join(temporary, 'root-'));
-  return folder;
+  return mkdtempSync(join(temporary, 'root-'));
 }
 
 test('a closed conversation of one turn has two files, and one for each extension with a state', async () => {

@@ -2,21 +2,19 @@ import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
-import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses, type Processes } from '../../ports/processes.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
-import { openJournal } from './journal.ts';
+import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const stateRoot = temporaryFolder('writers');
 
 /** Opens a journal in a workspace of its own. */
 async function open(workspaceId: string, processes: Processes = systemProcesses) {
-  const ports = { fs: systemFs, clock: systemClock, processes, warn: () => undefined };
   const folder = join(stateRoot, 'workspaces', workspaceId, 'instances/coder~default');
-  return { journal: await openJournal(ports, { stateRoot, workspaceId }), folder };
+  return { journal: await durableStore({ stateRoot, workspaceId, processes, warn: () => undefined }), folder };
 }
 
 test('a second writer is rejected while the first one lives, and fences it off when it is gone', async () => {
@@ -98,8 +96,7 @@ test('a turn that is opened writes nothing when its lock was taken over after th
       return { ...held, isReplaced: () => looksLeft-- <= 0 || held.isReplaced() };
     },
   };
-  const ports = { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
-  const journal = await openJournal(ports, { stateRoot, workspaceId: 'looks' });
+  const journal = await durableStore({ stateRoot, workspaceId: 'looks', fs, warn: () => undefined });
   const log = () =>
     readFileSync(join(stateRoot, 'workspaces/looks/instances/coder~default/messages/events.jsonl'), 'utf8');
   const commit = async (turnId: string) => {

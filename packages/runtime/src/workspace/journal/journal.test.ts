@@ -2,13 +2,11 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
-import { systemClock } from '../../ports/clock.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
-import { systemProcesses } from '../../ports/processes.ts';
-import { defaultLimits, type StoreLimits } from '../limits.ts';
+import type { StoreLimits } from '../limits.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import type { StoreWarning } from '../store-ports.ts';
-import { openJournal } from './journal.ts';
+import { durableStore } from './durable-store.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -23,20 +21,14 @@ interface Options {
 /** Opens a journal on the real disk. */
 async function open({ root = newRoot(), fs = systemFs, limits }: Options = {}) {
   const warnings: StoreWarning[] = [];
-  const ports = {
-    fs,
-    clock: systemClock,
-    processes: systemProcesses,
-    warn: (warning: StoreWarning) => warnings.push(warning),
-  };
-  const journal = await openJournal(ports, { stateRoot: root, workspaceId: 'w' }, { ...defaultLimits, ...limits });
+  const warn = (warning: StoreWarning) => warnings.push(warning);
+  const journal = await durableStore({ stateRoot: root, workspaceId: 'w', fs, warn, ...(limits && { limits }) });
   const folder = join(root, 'workspaces/w/instances/coder~default');
   return { journal, root, folder, warnings };
 }
 
 function newRoot(): string {
-  const folder = mkdtempSync(join(temporary, 'root-'));
-  return folder;
+  return mkdtempSync(join(temporary, 'root-'));
 }
 
 const linesOf = (path: string) =>

@@ -260,15 +260,6 @@ describe('listTurns', () => {
     expect(guests.map(({ turnId }) => turnId)).toEqual(['turn-29', 'turn-27']);
     expect(await listTurns(place, { instanceKey: 'another' })).toEqual([]);
   });
-
-  test('reads only the two ends of a long file', async () => {
-    const long = chain('step', { input: 'x'.repeat(20_000) });
-    const lines = Array.from({ length: 10 }, (_, n) => ({ type: 'chain', n, chain: long }) as const);
-    const place = write({ turnId: 'turn-long', spanId: '1111111111111111', second: 1, lines });
-    expect(await listTurns(place)).toMatchObject([
-      { turnId: 'turn-long', input: 'input of turn-long', finishReason: 'text_response' },
-    ]);
-  });
 });
 
 test('Y-08 the id of an input that a turn took while it ran finds that turn, also while it runs', async () => {
