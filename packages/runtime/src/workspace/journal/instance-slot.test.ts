@@ -2,23 +2,16 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
-import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
-import { systemProcesses } from '../../ports/processes.ts';
-import { defaultLimits } from '../limits.ts';
 import { systemError } from '../simulation/failing-fs.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
-import { openJournal } from './journal.ts';
+import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const root = temporaryFolder('slot');
 
 const open = (stateRoot: string, fs: Fs = systemFs) =>
-  openJournal(
-    { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined },
-    { stateRoot, workspaceId: 'w' },
-    defaultLimits,
-  );
+  durableStore({ stateRoot, workspaceId: 'w', fs, warn: () => undefined });
 
 /** Reads the epoch that the checkpoint says is closed. */
 function closedBy(stateRoot: string): number {

@@ -2,13 +2,10 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../ports/clock.ts';
-import { systemFs } from '../../ports/fs.ts';
-import { systemProcesses } from '../../ports/processes.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { openAgentStore } from '../../store/files/open-agent-store.ts';
-import { openJournal } from './journal.ts';
+import { durableStore } from './durable-store.ts';
 
 test('an agent process that opens its conversation late does not bring back a deleted state root', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-late-'));
@@ -21,8 +18,7 @@ test('an agent process that opens its conversation late does not bring back a de
 test('late traces and runtime events do not bring back a deleted state root', async () => {
   const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-late-'));
   const coder = { agentName: 'coder', instanceKey: 'default' };
-  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
-  const journal = await openJournal(ports, { stateRoot, workspaceId: 'w' });
+  const journal = await durableStore({ stateRoot, workspaceId: 'w' });
   await runSimpleTurn(journal, coder, 'a');
   rmSync(stateRoot, { recursive: true });
   expect(await rejectionOf(journal.openTraces(coder))).toMatchObject({ code: 'E_STORE_WRITE' });
