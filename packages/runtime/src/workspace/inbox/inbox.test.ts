@@ -121,6 +121,14 @@ test('an inbox that was rewritten under the same identity is read again', async 
   expect(ids(await agent.pending(coder))).toEqual(['b']);
 });
 
+test('concurrent events are accepted one after the other, each once', async () => {
+  const journal = await open(SimulatedDisk.empty());
+  const accepting = ['a', 'b', 'a', 'c', 'b'].map((id) => journal.accept(coder, simpleEvent(id)));
+  const duplicates = (await Promise.all(accepting)).map(({ duplicate }) => duplicate);
+  expect(duplicates).toEqual([false, false, true, false, true]);
+  expect(ids(await journal.pending(coder))).toEqual(['a', 'b', 'c']);
+});
+
 test('a full inbox rejects with E_INBOX_FULL, and accepts again after an event was handled', async () => {
   const journal = await open(SimulatedDisk.empty(), 1, { inboxEvents: 2 });
   await journal.accept(coder, simpleEvent('a'));

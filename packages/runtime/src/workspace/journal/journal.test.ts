@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemFs, type Fs } from '../../ports/fs.ts';
 import type { StoreLimits } from '../limits.ts';
+import { decodeReply } from '../records/reply.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { durableStore } from './durable-store.ts';
@@ -78,6 +79,21 @@ test('M-11 base.jsonl has messages only, events.jsonl the events of every turn',
   ]);
 });
 
+test('M-11 an interrupted turn keeps its log, in order, and its base', async () => {
+  const { journal, root } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  const { epoch } = await journal.open(coder, 'turn-b');
+  const [input, answer, step] = simpleRecords('b');
+  await journal.append(coder, epoch, 0, [input]);
+  await journal.append(coder, epoch, 1, [{ type: 'intent', key: 'k', kind: 'tool' }, answer, step]);
+  await journal.close();
+  const { journal: again } = await open({ root });
+  const opened = await again.open(coder, 'turn-b');
+  expect(opened.log).toEqual([input, { type: 'intent', key: 'k', kind: 'tool' }, answer, step]);
+  expect(opened.version).toBe(1);
+  expect((await opened.loadBase()).map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
+});
+
 test('M-07 the events of a failed turn are kept, and the next turn starts from them', async () => {
   const { journal, folder } = await open();
   await runSimpleTurn(journal, coder, 'a', { error: { message: 'no', code: 'E_MODEL_FAILED' } });
@@ -144,6 +160,18 @@ test('everything is under the state root, folders 0700 and files 0600', async ()
   }
 });
 
+test('a committed turn is not run again: open gives its result, also after a restart', async () => {
+  const { journal, root } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await runSimpleTurn(journal, coder, 'b');
+  const { finished } = await journal.open(coder, 'turn-a');
+  expect(finished).toMatchObject({ turnId: 'turn-a', responseMessage: { id: 'answer-a' } });
+  await journal.close();
+  const { journal: again } = await open({ root });
+  expect((await again.open(coder, 'turn-a')).finished).toEqual(finished as never);
+  expect((await again.open(coder, 'turn-b')).finished?.responseMessage?.createdAt).toBeInstanceOf(Date);
+});
+
 test('a turn without an accepted event gives way to the next turn, with a warning', async () => {
   const { journal, root } = await open();
   const { epoch } = await journal.open(coder, 'turn-a');
@@ -155,6 +183,17 @@ test('a turn without an accepted event gives way to the next turn, with a warnin
     'dropped turn a, which had been interrupted and was not resumed',
   ]);
   expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual(['input-b', 'answer-b']);
+});
+
+test('an answer in the outbox has its caller and its message, also after a restart', async () => {
+  const { journal, root } = await open();
+  const replyTo = { target: 'client', correlationId: '7' };
+  await journal.accept(coder, simpleEvent('a', { replyTo }));
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  const { journal: again } = await open({ root });
+  const [entry] = await again.outbox.pending(coder);
+  expect(decodeReply(entry?.value ?? null)).toMatchObject({ replyTo, result: { responseMessage: { id: 'answer-a' } } });
 });
 
 test('a result longer than the first read of the log is still known after a restart', async () => {
