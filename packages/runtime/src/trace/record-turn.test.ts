@@ -155,12 +155,15 @@ describe('a layer’s time', () => {
 
 describe('the changes of a layer', () => {
   test('P-07 in the catalog', async () => {
-    const trace = await traceOfCall(({ pipeline }) =>
-      pipeline.register('step', (ctx) => {
-        const [tool] = ctx.toolCatalog;
-        ctx.toolCatalog = tool === undefined ? [] : [{ ...tool, name: 'other__say', description: 'New.' }];
-        return ctx.next();
-      }),
+    const trace = await traceOf(
+      ({ pipeline }) => {
+        pipeline.register('step', (ctx) => {
+          const [tool] = ctx.toolCatalog;
+          ctx.toolCatalog = tool === undefined ? [] : [{ ...tool, name: 'other__say', description: 'New.' }];
+          return ctx.next();
+        });
+      },
+      { tools: [echo] },
     );
     expect(firstLayer(trace, 'step').changed).toEqual([
       { path: 'toolCatalog.echo__say', before: expect.stringContaining('Says it again.') },
@@ -182,21 +185,28 @@ describe('the changes of a layer', () => {
     ]);
   });
 
-  test.each([
-    ['the params and the messages', [{ role: 'user', content: 'more' }]],
-    ['the params only', []],
-  ] as const)('P-16 in the model call: %s', async (_, added) => {
+  test('P-16 in the model call', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('model', (ctx) => {
-        ctx.params = { ...ctx.params, temperature: 0.5 };
-        if (added.length > 0) ctx.messages = [...ctx.messages, ...added];
+        ctx.params = { temperature: 0.5 };
+        ctx.messages = [...ctx.messages, { role: 'user', content: 'more' }];
         return ctx.next();
       });
     });
     expect(firstLayer(trace, 'model').changed).toEqual([
       { path: 'params.temperature', after: '0.5' },
-      ...added.map((message) => ({ path: 'messages[1]', after: JSON.stringify(message) })),
+      { path: 'messages[1]', after: '{"role":"user","content":"more"}' },
     ]);
+  });
+
+  test('in another field of the model call do not count as changes of the messages', async () => {
+    const trace = await traceOfCall(({ pipeline }) =>
+      pipeline.register('model', (ctx) => {
+        ctx.params = { ...ctx.params, temperature: 1 };
+        return ctx.next();
+      }),
+    );
+    expect(firstLayer(trace, 'model').changed).toEqual([{ path: 'params.temperature', after: '1' }]);
   });
 
   test('P-09 in the result of each kind', async () => {
