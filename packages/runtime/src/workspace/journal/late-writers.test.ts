@@ -18,7 +18,7 @@ test('an agent process that opens its conversation late does not bring back a de
 test('late traces and runtime events do not bring back a deleted state root', async () => {
   const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-late-'));
   const coder = { agentName: 'coder', instanceKey: 'default' };
-  const journal = await durableStore({ stateRoot, workspaceId: 'w' });
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', warn: () => undefined });
   await runSimpleTurn(journal, coder, 'a');
   rmSync(stateRoot, { recursive: true });
   expect(await rejectionOf(journal.openTraces(coder))).toMatchObject({ code: 'E_STORE_WRITE' });

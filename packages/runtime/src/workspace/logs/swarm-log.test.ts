@@ -185,7 +185,12 @@ test('while the disk hangs, lines wait up to the limit; the others are dropped, 
     ...calm,
     async openFile(each) {
       const file = await calm.openFile(each);
-      return { ...file, append: async (bytes) => (begun.resolve(), hanging.promise.then(() => file.append(bytes))) };
+      const append: typeof file.append = async (bytes) => {
+        begun.resolve();
+        await hanging.promise;
+        return file.append(bytes);
+      };
+      return { ...file, append };
     },
   };
   const size = JSON.stringify(line('000')).length + 1;

@@ -190,12 +190,18 @@ describe('short records', () => {
     ['keep the content of a result of a tool, although a message has the same content', '0/call/a', 'tool'],
   ] as const)('%s', (_, key, effectKind) => {
     const both = { content: [{ type: 'text' as const, text: 'Sunny.' }], ...done };
-    const sealed = { metadata: {}, extensionState: {} };
-    const ended = { stepId: 'turn-1.step-0', stepIndex: 0, outcome: 'completed', toolResults: [both] } as const;
     const frame: TurnRecord[] = [
       { type: 'effect', key, kind: effectKind, outcome: { ok: true, value: both } },
       reply,
-      { type: 'step', ...ended, ...sealed },
+      {
+        type: 'step',
+        stepId: 'turn-1.step-0',
+        stepIndex: 0,
+        outcome: 'completed',
+        toolResults: [both],
+        metadata: {},
+        extensionState: {},
+      },
     ];
     expect(readBack([frame], () => true)).toEqual(readBack([frame], () => false));
   });
