@@ -9,7 +9,7 @@ import { simpleEvent } from '../../workspace/simulation/simulated-turn.ts';
 import { backUpFiles, readBackup, restoreFiles } from './backup-files.ts';
 import { fileBlobs } from './file-blobs.ts';
 
-const root = temporaryFolder('restore');
+const root = temporaryFolder();
 
 test('a restore is refused while the inbox of the workspace is damaged, because it may have accepted input', async () => {
   const [from, to] = ['from', 'to'].map((name) => ({ stateRoot: join(root, name), workspaceId: 'w' })) as [

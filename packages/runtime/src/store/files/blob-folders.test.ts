@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { fileBlobs } from './file-blobs.ts';
 
-const stateRoot = temporaryFolder('blob-folders');
+const stateRoot = temporaryFolder();
 
 const digest = 'a1'.repeat(32);
 const names = [

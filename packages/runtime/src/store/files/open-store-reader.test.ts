@@ -8,7 +8,7 @@ import { readHistory } from '../../workspace/history/read-history.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { openStoreReader } from './open-store-reader.ts';
 
-const stateRoot = temporaryFolder('store-reader');
+const stateRoot = temporaryFolder();
 const at = { agentName: 'host', instanceKey: 'default' };
 
 test('a swarm that never ran is empty, and reading it creates nothing', async () => {

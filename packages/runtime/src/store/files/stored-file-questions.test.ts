@@ -5,7 +5,7 @@ import { questionsPath, swarmLogPath, workspaceFolder } from '../../workspace/la
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { openStoredQuestions } from './stored-file-questions.ts';
 
-const stateRoot = temporaryFolder('stored-file-questions');
+const stateRoot = temporaryFolder();
 
 test('a command that finds a damaged file of questions reports it, also to the log of the swarm', async () => {
   const place = { stateRoot, workspaceId: 'test' };

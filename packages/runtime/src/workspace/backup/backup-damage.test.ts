@@ -34,7 +34,7 @@ const fs: BundleFs = {
   syncFolder: async () => undefined,
   openFile: async (path) => ({ ...(await systemBundleFs.openFile(path)), sync: async () => undefined }),
 };
-const root = temporaryFolder('backup');
+const root = temporaryFolder();
 const stateRoot = join(root, 'state');
 const workspace = join(stateRoot, 'workspaces/w');
 const made = join(root, 'made');

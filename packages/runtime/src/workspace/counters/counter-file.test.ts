@@ -9,7 +9,7 @@ import { systemProcesses } from '../../ports/processes.ts';
 import { countersPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { CounterFile, findCounterDamage } from './counter-file.ts';
 
-const stateRoot = temporaryFolder('counter-file');
+const stateRoot = temporaryFolder();
 
 const stateOf = (used: number): CounterState => ({ window: 'ever', spent: used, held: {} });
 

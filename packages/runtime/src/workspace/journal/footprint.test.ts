@@ -19,7 +19,7 @@ import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const temporary = temporaryFolder('footprint');
+const temporary = temporaryFolder();
 
 interface Options {
   readonly root?: string;

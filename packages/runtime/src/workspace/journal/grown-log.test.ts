@@ -10,7 +10,7 @@ import { durableStore } from './durable-store.ts';
 import type { Journal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const stateRoot = temporaryFolder('grown');
+const stateRoot = temporaryFolder();
 
 async function open(workspaceId: string, limits: Partial<StoreLimits> = {}) {
   const folder = join(stateRoot, 'workspaces', workspaceId, 'instances/coder~default');

@@ -23,7 +23,7 @@ import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { durableStore } from './durable-store.ts';
 import { IndexNotes } from './index-notes.ts';
 
-const temporary = temporaryFolder('index');
+const temporary = temporaryFolder();
 const key = (number: number) => ({ agentName: 'coder', instanceKey: `key ${number}` });
 
 /** Runs a turn in each of three conversations and closes them. */

@@ -8,7 +8,7 @@ import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const root = temporaryFolder('slot');
+const root = temporaryFolder();
 
 const open = (stateRoot: string, fs: Fs = systemFs) =>
   durableStore({ stateRoot, workspaceId: 'w', fs, warn: () => undefined });

@@ -9,7 +9,7 @@ import { simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const stateRoot = temporaryFolder('writers');
+const stateRoot = temporaryFolder();
 
 /** Opens a journal in a workspace of its own. */
 async function open(workspaceId: string, processes: Processes = systemProcesses) {

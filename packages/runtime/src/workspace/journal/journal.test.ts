@@ -11,7 +11,7 @@ import { durableStore } from './durable-store.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const temporary = temporaryFolder('journal');
+const temporary = temporaryFolder();
 
 interface Options {
   readonly root?: string;

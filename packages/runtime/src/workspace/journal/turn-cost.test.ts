@@ -6,7 +6,7 @@ import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simula
 import { durableStore } from './durable-store.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const stateRoot = temporaryFolder('cost');
+const stateRoot = temporaryFolder();
 
 /** Wraps the real disk and counts the syncs, by the name of the file. */
 function countedFs() {

@@ -8,7 +8,7 @@ import { openSwarmList } from '../../store/files/open-swarm-list.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { refuseOtherFormat, writeFormat } from './store-format.ts';
 
-const temporary = temporaryFolder('format');
+const temporary = temporaryFolder();
 
 function newRoot(format?: string) {
   const stateRoot = mkdtempSync(join(temporary, 'root-'));

@@ -14,7 +14,7 @@ import { defaultSwarmLogLimits, SwarmLog } from './swarm-log.ts';
 import { readSwarmLog } from './read-swarm-log.ts';
 import { until } from '../../../../../test/until.ts';
 
-const stateRoot = temporaryFolder('log');
+const stateRoot = temporaryFolder();
 const simulated = { stateRoot: '/state', workspaceId: 'w' };
 const path = '/state/workspaces/w/logs/swarm.jsonl';
 

@@ -6,7 +6,7 @@ import { type Fs, systemFs } from '../../ports/fs.ts';
 import { type LoadedAgent, readDescription, recordDescriptions } from './agent-descriptions.ts';
 import type { StoreWarning } from '../store-ports.ts';
 
-const temporary = temporaryFolder('descriptions');
+const temporary = temporaryFolder();
 
 let count = 0;
 /** Makes the folder of a workspace, as the swarm that owns it does. */

@@ -6,7 +6,7 @@ import { systemFs } from '../../ports/fs.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 import { lineStart as startOf } from './trace-blocks.ts';
 
-const folder = temporaryFolder('trace-file');
+const folder = temporaryFolder();
 const lineStart = startOf('0a0b0c0d');
 
 /** Makes a line of the file. */

@@ -18,7 +18,7 @@ import { blockTag, encodeHeader, lineStart } from './trace-blocks.ts';
 import { TRACES } from './trace-index.ts';
 import { traceName } from './trace-names.ts';
 
-const temporary = temporaryFolder('read-traces');
+const temporary = temporaryFolder();
 
 interface Written {
   readonly turnId: string;

@@ -11,7 +11,7 @@ import { readTraceLines } from './read-trace-file.ts';
 import { listTraces } from './trace-names.ts';
 import type { TurnLine } from './trace-writer.ts';
 
-const root = temporaryFolder('trace-writer');
+const root = temporaryFolder();
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const helper = { agentName: 'helper', instanceKey: 'A key/with more' };

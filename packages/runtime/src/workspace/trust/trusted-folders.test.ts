@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { isTrusted, rememberTrust } from './trusted-folders.ts';
 
-const temporary = temporaryFolder('trust');
+const temporary = temporaryFolder();
 
 describe('trusted folders', () => {
   test('trusts no folder before a person does, and then only that folder', async () => {
