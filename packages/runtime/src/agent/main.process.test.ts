@@ -13,7 +13,7 @@ import { agentRunner } from '../ports/runner-path.ts';
 import type { ChildOutput } from '../ipc/spawn.ts';
 import { spawnChild } from '../orchestrator/child/spawn-child.ts';
 import { extensionFile } from '../testing/index.ts';
-import { testEvent } from '../testing/test-event.ts';
+import { inputEvent } from '../testing/input-event.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 
 const runTag = newTag('GOONDAN_RUN');
@@ -97,7 +97,7 @@ function scripted(script: JsonObject[]): AgentStart['agent']['models'] {
   return { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } };
 }
 
-const event = (id: string, instanceKey = 'default') => testEvent(id, { instanceKey });
+const event = (id: string, instanceKey = 'default') => inputEvent(id, { instanceKey });
 
 /** Starts a process with this agent, and waits until it is ready. */
 async function ready(declared: Partial<AgentStart['agent']>, key: string) {
@@ -128,7 +128,7 @@ describe('an agent in its own process', () => {
       expect({ eventId, stepCount, answer: answerOf(result) }).toEqual({
         eventId: id,
         stepCount: 1,
-        answer: `You said: hello ${id}`,
+        answer: `You said: text of ${id}`,
       });
       expect(usage.totalTokens).toBeGreaterThan(0);
     }
@@ -353,7 +353,7 @@ describe('code of a bundle', () => {
     };
     expect(await (await start()).exited).toMatchObject({ code });
     const second = await start();
-    expect(answerOf((await second.next('turn.done')).result)).toBe('You said: hello 1');
+    expect(answerOf((await second.next('turn.done')).result)).toBe('You said: text of 1');
     await second.child.kill(0);
   });
 });

@@ -1,5 +1,5 @@
 import type { JsonValue, ModelReply, ToolCallResult } from '@goondan/types';
-import { layered } from './layer.ts';
+import { oneLayer } from './one-layer.ts';
 import { scriptedAgent, type ScriptedAgentOptions } from './scripted-agent.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function callOneTool(toolName: string, input: JsonValue, options: S
     { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
   ];
   const results: ToolCallResult[] = [];
-  const watcher = layered('watcher', 'step', async (ctx) => {
+  const watcher = oneLayer('watcher', 'step', async (ctx) => {
     const step = await ctx.next();
     results.push(...step.toolResults);
     return step;

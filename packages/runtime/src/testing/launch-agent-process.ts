@@ -12,7 +12,7 @@ import { memoryBlobs } from '../store/memory-blobs.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { connectInMemory } from './connect-in-memory.ts';
-import { testEvent } from './test-event.ts';
+import { inputEvent } from './input-event.ts';
 
 export type FrameOf<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
@@ -30,7 +30,7 @@ export interface LaunchOptions {
 export type LaunchedProcess = ReturnType<typeof launchSpare>;
 
 /** The first turn of a process: its input is `go`. */
-export const firstTurn = { type: 'turn', event: testEvent('e1', { input: 'go' }), seq: 1 } as const;
+export const firstTurn = { type: 'turn', event: inputEvent('e1', { input: 'go' }), seq: 1 } as const;
 
 /** Cancels the first turn of a process that waits for an answer, and returns its last frames about both. */
 export async function cancelFirstTurn(process: LaunchedProcess, waitsFor: 'question' | 'changeset') {

@@ -8,6 +8,7 @@ import type {
   ToolCallMiddleware,
   TurnMiddleware,
 } from '@goondan/types';
+import type { Tier } from '../config/declared-extension.ts';
 import { extension } from './scripted-agent.ts';
 
 interface Middlewares {
@@ -27,14 +28,14 @@ export function layerOf<Kind extends MiddlewareKind>(
   return ({ pipeline }) => pipeline.register(kind as 'turn', run as TurnMiddleware, options);
 }
 
-/** Creates an extension with one layer. */
+/** Creates an extension with one layer. Its options are those of the layer, and the tier of the extension. */
 export function oneLayer<Kind extends MiddlewareKind>(
   name: string,
   kind: Kind,
   run: Middlewares[Kind],
-  options?: MiddlewareOptions,
+  { tier, ...options }: MiddlewareOptions & { tier?: Tier } = {},
 ) {
-  return extension(name, layerOf(kind, run, options));
+  return extension(name, layerOf(kind, run, options), tier === undefined ? {} : { tier });
 }
 
 type ContextOf<Kind extends MiddlewareKind> = Parameters<Middlewares[Kind]>[0];

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type ExtensionApi, type ExtensionRegister, type JsonObject } from '@goondan/types';
 import { extension, manualClock, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { Model } from '../model/model-port.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { until } from '../../../../../test/until.ts';
@@ -150,7 +150,7 @@ describe('a change in the middle of a turn', () => {
     const hung = Promise.withResolvers<void>();
     const { tool, reached, release } = gatedWork(1);
     let isFirst = true;
-    const hangs = layered('hangs', 'step', async (ctx) => {
+    const hangs = oneLayer('hangs', 'step', async (ctx) => {
       const result = await ctx.next();
       if (!isFirst) return result;
       isFirst = false;
@@ -264,7 +264,7 @@ describe('a change in the middle of a turn', () => {
     const clock = manualClock();
     const { tool, reached, release } = gatedWork(0);
     const hangs = Promise.withResolvers<void>();
-    const layer = layered('hangs', 'step', (ctx) => {
+    const layer = oneLayer('hangs', 'step', (ctx) => {
       if (ctx.stepIndex === 0) return ctx.next();
       hangs.resolve();
       return new Promise(() => undefined);
@@ -284,10 +284,9 @@ describe('a change in the middle of a turn', () => {
 
   test('the turn sees the new ctx.runtime and the new tools, and keeps its conversation', async () => {
     const views: unknown[] = [];
-    const watch = layered('watch', 'step', (ctx) => {
-      views.push([ctx.runtime.agent.description, ctx.runtime.tools.map(({ name }) => name)]);
-      return ctx.next();
-    });
+    const watch = beforeNext('watch', 'step', (ctx) =>
+      views.push([ctx.runtime.agent.description, ctx.runtime.tools.map(({ name }) => name)]),
+    );
     const { agent, prepare, turn, release, tool } = await midTurn(1, { extensions: [watch], description: 'Old.' });
     const more = { name: 'more', exports: [{ name: 'run', description: 'More.' }], handlers: { run: () => 1 } };
     void (await prepare({ description: 'New.', tools: [tool, more] })).swap();
@@ -302,7 +301,7 @@ describe('a change in the middle of a turn', () => {
 
   test('a buffering turn layer keeps its text back until the turn ends, also when a change removes it', async () => {
     const { tool, reached, release } = gatedWork(0);
-    const buffers = layered({ extension: 'redact', buffers: true }, 'turn', (ctx) => ctx.next());
+    const buffers = oneLayer('redact', 'turn', (ctx) => ctx.next(), { buffers: true });
     const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [buffers] });
     const deltas: string[] = [];
     let isOver = false;
@@ -321,7 +320,7 @@ describe('a change in the middle of a turn', () => {
   test('a new step layer that buffers holds the text of the next step back', async () => {
     const { tool, reached, release } = gatedWork(0);
     const { agent, prepare } = await started({ model: steps(1), tools: [tool] });
-    const shout = layered({ extension: 'shout', buffers: true }, 'step', (ctx) => ctx.next());
+    const shout = oneLayer('shout', 'step', (ctx) => ctx.next(), { buffers: true });
     const deltas: string[] = [];
     const turn = agent.say('go', { onDelta: (delta) => void deltas.push('text' in delta ? delta.text : delta.type) });
     await reached;
@@ -559,10 +558,9 @@ describe('a change between turns', () => {
 
   test('waits for the end of a turn that has no further step', async () => {
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const gate = layered('gate', 'step', async (ctx) => {
+    const gate = beforeNext('gate', 'step', async () => {
       reached.resolve();
       await released.promise;
-      return ctx.next();
     });
     const { agent, prepare } = await started({ extensions: [gate] });
     const turn = agent.say('go');

@@ -10,7 +10,7 @@ import type { AgentPlan } from '../start/agent-plan.ts';
 import { startAgent } from '../start/start-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { watchTurn } from '../../trace/watch-turn.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-change-draws-')));
@@ -78,7 +78,7 @@ test('a change records the draws of its extensions, and a dropped one leaves the
     ['random', global.drawnLater],
   ];
   expect(drewNow()).toEqual([first]);
-  const turn = agent.handle(testEvent('e', { input: 'go' }), { observer: watchTurn(systemClock, []) });
+  const turn = agent.handle(inputEvent('e', { input: 'go' }), { observer: watchTurn(systemClock, []) });
   await reached.promise;
   write(2);
   global.whileHeldRegisters = async () => {

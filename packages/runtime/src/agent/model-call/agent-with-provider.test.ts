@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type ExtensionRegister, type JsonObject, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
@@ -73,7 +73,7 @@ function offerGuide(seen: string[] = []): ExtensionRegister {
 
 let events = 0;
 async function say(agent: RunningAgent, input: string, options: Parameters<RunningAgent['handle']>[1] = {}) {
-  const { result, stepCount } = await agent.handle(testEvent(`event-${++events}`, { input }), options);
+  const { result, stepCount } = await agent.handle(inputEvent(`event-${++events}`, { input }), options);
   return { result, stepCount, text: textOf(result.responseMessage) };
 }
 

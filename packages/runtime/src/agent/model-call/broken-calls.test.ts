@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { BudgetOutcome } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import { openAt } from '../model/providers/wire/ask-model.ts';
 import { compatibleCase } from '../model/providers/wire/provider-cases.ts';
 
@@ -14,15 +14,15 @@ const args = { index: 0, id: 'c', type: 'function', function: { name: 'write', a
 /** Counts the calls of two turns with a budget that one call in full uses up. */
 async function countCalls(url: string): Promise<readonly boolean[]> {
   const outcomes: BudgetOutcome[] = [];
-  const register = layer(
+  const register = layerOf(
     'model',
-    { budgets: [{ name: 'all', measure: 'tokens', limit: 5_000, scope: 'swarm' }] },
     async (ctx) => {
       const outcome = await ctx.budgets.reserve();
       outcomes.push(outcome);
       if (!outcome.ok) throw new Error('refused');
       return ctx.next();
     },
+    { budgets: [{ name: 'all', measure: 'tokens', limit: 5_000, scope: 'swarm' }] },
   );
   const agent = await scriptedAgent({
     model: openAt(url, compatibleCase),

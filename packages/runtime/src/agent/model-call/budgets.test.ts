@@ -12,7 +12,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { appendRest } from '../../testing/append-rest.ts';
 import { fakeApprover } from '../../testing/fake-approver.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -24,12 +24,16 @@ const budget = (limit: number): Budget => ({ name: 'all', measure: 'calls', limi
 
 /** Ends the turn with an error if the budget refuses its call. */
 const guard = (limit: number, outcomes: BudgetOutcome[] = []): ExtensionRegister =>
-  layer('model', { name: 'guard', budgets: [budget(limit)] }, async (ctx) => {
-    const outcome = await ctx.budgets.reserve();
-    outcomes.push(outcome);
-    if (!outcome.ok) throw new Error(`${outcome.used} of ${outcome.limit}`);
-    return ctx.next();
-  });
+  layerOf(
+    'model',
+    async (ctx) => {
+      const outcome = await ctx.budgets.reserve();
+      outcomes.push(outcome);
+      if (!outcome.ok) throw new Error(`${outcome.used} of ${outcome.limit}`);
+      return ctx.next();
+    },
+    { name: 'guard', budgets: [budget(limit)] },
+  );
 
 const models = { 'Model/m': { provider: 'scripted' as const, model: 'm', options: { script: [{ say: 'yes' }] } } };
 
@@ -76,10 +80,14 @@ test('Y-04 a retried call counts again, because it reaches the provider again', 
 
 test('Y-04 a budget of a turn begins again with each turn, also of an agent that runs alone', async () => {
   const outcomes: boolean[] = [];
-  const once = layer('model', { budgets: [{ ...budget(1), scope: 'turn' }] }, async (ctx) => {
-    for (const _ of ['first', 'second']) outcomes.push((await ctx.budgets.reserve()).ok);
-    return ctx.next();
-  });
+  const once = layerOf(
+    'model',
+    async (ctx) => {
+      for (const _ of ['first', 'second']) outcomes.push((await ctx.budgets.reserve()).ok);
+      return ctx.next();
+    },
+    { budgets: [{ ...budget(1), scope: 'turn' }] },
+  );
   const agent = await scriptedAgent({ extensions: [extension('once', once)] });
   for (const input of ['one', 'two']) await agent.say(input);
   expect(outcomes).toEqual([true, false, true, false]);
@@ -126,10 +134,14 @@ describe('Y-04 a budget of tokens counts everything that was reserved', () => {
   ];
   test.each(calls)('%s', async (_, generate, isCounted) => {
     const outcomes: BudgetOutcome[] = [];
-    const register = layer('model', { budgets: [{ ...budget(5_000), measure: 'tokens' }] }, async (ctx) => {
-      outcomes.push(await ctx.budgets.reserve());
-      return ctx.next();
-    });
+    const register = layerOf(
+      'model',
+      async (ctx) => {
+        outcomes.push(await ctx.budgets.reserve());
+        return ctx.next();
+      },
+      { budgets: [{ ...budget(5_000), measure: 'tokens' }] },
+    );
     const agent = await scriptedAgent({ model: { generate }, extensions: [extension('guard', register)] });
     await agent.say('one');
     await agent.say('two');
@@ -138,13 +150,9 @@ describe('Y-04 a budget of tokens counts everything that was reserved', () => {
 });
 
 describe('Y-04 a layer with a budget of tokens', () => {
-  const counting = layer(
-    'model',
-    {
-      budgets: [{ ...budget(1_000_000), measure: 'tokens' }],
-    },
-    async (ctx) => (await ctx.budgets.reserve(), ctx.next()),
-  );
+  const counting = layerOf('model', async (ctx) => (await ctx.budgets.reserve(), ctx.next()), {
+    budgets: [{ ...budget(1_000_000), measure: 'tokens' }],
+  });
   /** Runs a turn with a layer that changes the request, and returns the reserved amounts. */
   const run = async (names: readonly string[], change: (ctx: ModelMiddlewareContext) => void) => {
     const amounts: number[] = [];
@@ -156,7 +164,7 @@ describe('Y-04 a layer with a budget of tokens', () => {
         return own.reserve(reservation, signal);
       },
     };
-    const changing = layer('model', (ctx) => (change(ctx), ctx.next()));
+    const changing = layerOf('model', (ctx) => (change(ctx), ctx.next()));
     const extensions = names.map((name) => extension(name, name === 'changing' ? changing : counting));
     const plan = { agentName: 'helper', models, params: { maxTokens: 100 }, extensions };
     const { result } = await recordInMemory(plan, ['go'], { counters });
@@ -184,20 +192,20 @@ describe('Y-04 a layer with a budget of tokens', () => {
 });
 
 describe('Y-04 the question about a budget', () => {
-  const asking = layer(
+  const asking = layerOf(
     'model',
-    {
-      budgets: [
-        { ...budget(9), name: 'calls' },
-        { ...budget(10), name: 'small', measure: 'tokens' },
-      ],
-    },
     async (ctx) => {
       let outcome = await ctx.budgets.reserve();
       if (!outcome.ok) await ctx.budgets.ask('small', { reason: 'More?' });
       outcome = await ctx.budgets.reserve();
       if (!outcome.ok) throw new Error('refused');
       return ctx.next();
+    },
+    {
+      budgets: [
+        { ...budget(9), name: 'calls' },
+        { ...budget(10), name: 'small', measure: 'tokens' },
+      ],
     },
   );
 
@@ -218,11 +226,15 @@ describe('Y-04 the question about a budget', () => {
       ...ownCounters(systemClock, address),
       reserve: async () => ({ status: 'refused', claim: 0, used, reserved: 0, limit }),
     };
-    const more = layer('model', { budgets: [budget(0.01)] }, async (ctx) => {
-      await ctx.budgets.reserve();
-      await ctx.budgets.ask('all', { reason: 'More?' });
-      return ctx.next();
-    });
+    const more = layerOf(
+      'model',
+      async (ctx) => {
+        await ctx.budgets.reserve();
+        await ctx.budgets.ask('all', { reason: 'More?' });
+        return ctx.next();
+      },
+      { budgets: [budget(0.01)] },
+    );
     await recordInMemory({ agentName: 'helper', models, extensions: [extension('more', more)] }, ['go'], {
       approver,
       counters,
@@ -232,18 +244,18 @@ describe('Y-04 the question about a budget', () => {
 
   test('is about a budget that refused the call, and not about another one', async () => {
     const approver = fakeApprover(() => ({ decision: 'approved' }));
-    const other = layer(
+    const other = layerOf(
       'model',
+      async (ctx) => {
+        await ctx.budgets.reserve();
+        await ctx.budgets.ask('large', { reason: 'More?' });
+        return ctx.next();
+      },
       {
         budgets: [
           { ...budget(9), name: 'large' },
           { ...budget(0), name: 'small' },
         ],
-      },
-      async (ctx) => {
-        await ctx.budgets.reserve();
-        await ctx.budgets.ask('large', { reason: 'More?' });
-        return ctx.next();
       },
     );
     const agent = await scriptedAgent({ approver, extensions: [extension('other', other)] });

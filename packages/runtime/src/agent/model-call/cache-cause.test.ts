@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import { createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { layerOf } from '../../testing/one-layer.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
@@ -45,7 +45,7 @@ async function lossAfter(register: ExtensionRegister, between: (running: Running
 
 async function say(agent: RunningAgent, input: string): Promise<ChainRecord> {
   const recorder = recordTurn(systemClock);
-  await agent.handle(testEvent(input, { input }), { observer: recorder });
+  await agent.handle(inputEvent(input, { input }), { observer: recorder });
   return recorder.turn() as ChainRecord;
 }
 
@@ -53,7 +53,7 @@ test.each([
   ['user', createUserMessage],
   ['system', createSystemMessage],
 ] as const)('Y-05 a cache that expired is not the fault of a %s message for one turn', async (_role, create) => {
-  const note = layer('turn', (ctx) => {
+  const note = layerOf('turn', (ctx) => {
     ctx.emitMessageEvent({ type: 'append', message: create(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' }) });
     return ctx.next();
   });
@@ -61,7 +61,7 @@ test.each([
 });
 
 test('Y-05 a layer that replaced a message and kept its id did not add it', async () => {
-  const note = layer('turn', (ctx) => {
+  const note = layerOf('turn', (ctx) => {
     const message = createUserMessage(`Now: ${ctx.turnId}`, {}, { id: 'note' });
     const isThere = ctx.conversationState.nextMessages.some(({ id }) => id === 'note');
     ctx.emitMessageEvent(isThere ? { type: 'replace', targetId: 'note', message } : { type: 'append', message });
@@ -88,7 +88,7 @@ test('Y-05 a message for one turn, when the provider had cached it for the next 
   const get = { id: 'c', name: 'clock__get', args: {} };
   server.answer({ reply: { usage: reply.usage, calls: [get] } }, { reply });
   const { model, path } = openaiCase;
-  const note = layer('turn', (ctx) => {
+  const note = layerOf('turn', (ctx) => {
     const message = createUserMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

@@ -3,15 +3,19 @@ import { expect, test } from 'bun:test';
 import { createUserMessage, type ExtensionRegister, type GenerateRequest, GoondanError } from '@goondan/types';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { layer, layered } from '../../testing/layer.ts';
+import { beforeNext, layerOf, oneLayer } from '../../testing/one-layer.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { Model } from '../model/model-port.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 
-const adviser = layer('step', { name: 'advise' }, async (ctx) => {
-  await ctx.model.generate({ messages: [{ role: 'user', content: 'Any advice?' }] });
-  return ctx.next();
-});
+const adviser = layerOf(
+  'step',
+  async (ctx) => {
+    await ctx.model.generate({ messages: [{ role: 'user', content: 'Any advice?' }] });
+    return ctx.next();
+  },
+  { name: 'advise' },
+);
 
 test("the record of a layer's own model call names its extension, and a step's does not", async () => {
   const plan = {
@@ -30,7 +34,7 @@ test("the record of a layer's own model call names its extension, and a step's d
   // A layer that no longer makes its model call is one divergence: the chain of that call is missing.
   const quiet = {
     ...plan,
-    extensions: [layered({ extension: 'adviser', name: 'advise' }, 'step', (ctx) => ctx.next())],
+    extensions: [oneLayer('adviser', 'step', (ctx) => ctx.next(), { name: 'advise' })],
   };
   expect(await replayTurn(quiet, start)).toMatchObject({
     others: 0,
@@ -80,10 +84,9 @@ async function errorOf(request: unknown) {
   const agent = await scriptedAgent({
     script: [{ say: 'yes' }],
     extensions: [
-      layered('adviser', 'step', async (ctx) => {
+      beforeNext('adviser', 'step', async (ctx) => {
         // Safe: the call checks the request.
         await ctx.model.generate(request as GenerateRequest);
-        return ctx.next();
       }),
     ],
   });
@@ -137,7 +140,7 @@ test.each<[string, readonly unknown[], string]>([
 
 test('Y-06 a layer that never stops to fall back ends a call by another layer, and its step is not retried', async () => {
   let attempts = 0;
-  const restless = layer('model', () => {
+  const restless = layerOf('model', () => {
     attempts++;
     throw new GoondanError('E_MODEL_FAILED', 'Once more.', { retryable: true, isFallback: true });
   });

@@ -2,12 +2,12 @@
 import { expect, test } from 'bun:test';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
 
-const twice = layer('turn', async (ctx) => {
+const twice = layerOf('turn', async (ctx) => {
   const generate = () => ctx.model.generate({ messages: [{ role: 'user', content: 'Hm?' }] });
   await Promise.all([generate(), generate(), generate()]);
   return ctx.next();

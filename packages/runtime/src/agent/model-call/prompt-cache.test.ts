@@ -15,8 +15,8 @@ import {
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension } from '../../testing/index.ts';
-import { layer, layered } from '../../testing/layer.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { beforeNext, layerOf } from '../../testing/one-layer.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
@@ -62,7 +62,7 @@ async function startAt(server: WireServer, more: Partial<AgentPlan> = {}, option
 let events = 0;
 async function say(agent: RunningAgent, input: string) {
   const recorder = recordTurn(systemClock);
-  const outcome = await agent.handle(testEvent(`cache-${++events}`, { input }), { observer: recorder });
+  const outcome = await agent.handle(inputEvent(`cache-${++events}`, { input }), { observer: recorder });
   const turn = recorder.turn() as ChainRecord;
   return { ...outcome, turn, calls: chainsIn(turn).filter(({ kind }) => kind === 'model') };
 }
@@ -103,7 +103,7 @@ describe('Y-05 marks in requests to anthropic', () => {
     server.answer({ reply: answer });
     const noting = (register: ExtensionRegister) => startAt(server, { extensions: [extension('noter', register)] });
     const ephemeral = await noting(
-      layer('step', (ctx) => {
+      layerOf('step', (ctx) => {
         const message = createUserMessage('It is noon.', {}, { lifetime: 'step' });
         ctx.emitMessageEvent({ type: 'append', message });
         return ctx.next();
@@ -112,7 +112,7 @@ describe('Y-05 marks in requests to anthropic', () => {
     await say(ephemeral, 'Hi');
     expect(marksAt(server, -1)).toEqual(['tools', 'system 0', '0.0']);
     const added = await noting(
-      layer('model', (ctx) => {
+      layerOf('model', (ctx) => {
         ctx.messages = [...ctx.messages, { role: 'user', content: 'It is noon.' }];
         return ctx.next();
       }),
@@ -120,7 +120,7 @@ describe('Y-05 marks in requests to anthropic', () => {
     await say(added, 'Hi');
     expect(marksAt(server, -1)).toEqual(['tools', 'system 0', '0.0']);
     const replaced = await noting(
-      layer('model', (ctx) => {
+      layerOf('model', (ctx) => {
         ctx.messages = ctx.messages.map((message) => (message.role === 'user' ? { ...message } : message));
         return ctx.next();
       }),
@@ -132,7 +132,7 @@ describe('Y-05 marks in requests to anthropic', () => {
   test('are not on messages behind a system message that is ephemeral, because it goes to the front', async () => {
     await using server = startCached();
     server.answer({ reply: answer });
-    const register = layer('turn', (ctx) => {
+    const register = layerOf('turn', (ctx) => {
       const message = createSystemMessage('It is noon.', {}, { lifetime: 'turn' });
       ctx.emitMessageEvent({ type: 'append', message });
       return ctx.next();
@@ -154,7 +154,7 @@ describe('Y-05 marks in requests to anthropic', () => {
     await using server = startCached();
     server.answer({ reply: answer });
     const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
-    const register = layer('turn', (ctx) => {
+    const register = layerOf('turn', (ctx) => {
       for (const text of ['one', 'two']) {
         const { data, ...message } = createUserMessage(text);
         ctx.emitMessageEvent({
@@ -246,85 +246,76 @@ describe('Y-05 the trace names the cause of a lost cache', () => {
   test.each<[did: string, declared: ExtensionDeclaration, lost: string[]]>([
     [
       'replaced a message',
-      layered('compaction', 'turn', (ctx) => {
+      beforeNext('compaction', 'turn', (ctx) => {
         const [, second] = ctx.conversationState.nextMessages;
         if (isThirdOf(ctx) && second !== undefined) {
           const message = createUserMessage('A summary.');
           ctx.emitMessageEvent({ type: 'replace', targetId: second.id, message });
         }
-        return ctx.next();
       }),
       ['cache lost at message 2: `compaction` replaced it'],
     ],
     [
       'truncated the conversation',
-      layered('forgetful', 'turn', (ctx) => {
+      beforeNext('forgetful', 'turn', (ctx) => {
         if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'truncate' });
-        return ctx.next();
       }),
       ['cache lost at message 1: `forgetful` truncated the conversation'],
     ],
     [
       'added a message for one turn',
-      layered('clock', 'turn', (ctx) => {
+      beforeNext('clock', 'turn', (ctx) => {
         const message = createSystemMessage('Now.', {}, { lifetime: 'turn' });
         if (isThirdOf(ctx)) ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
       }),
       ['cache lost at message 6: `clock` added it'],
     ],
     [
       'added a message for one turn in the turn before, too',
-      layered('clock', 'turn', (ctx) => {
+      beforeNext('clock', 'turn', (ctx) => {
         const message = createSystemMessage(`Now: ${ctx.turnId}`, {}, { lifetime: 'turn' });
         if (ctx.conversationState.nextMessages.length >= 3) ctx.emitMessageEvent({ type: 'append', message });
-        return ctx.next();
       }),
       // The message of the second turn lost the messages. The third turn had nothing more to lose.
       [],
     ],
     [
       'changed a message of the request',
-      layered('redactor', 'model', (ctx) => {
+      beforeNext('redactor', 'model', (ctx) => {
         const [prompt, first, ...rest] = ctx.messages;
         if (prompt !== undefined && first !== undefined && rest.length > 3) {
           ctx.messages = [prompt, { role: 'user', content: 'Redacted.' }, ...rest];
         }
-        return ctx.next();
       }),
       ['cache lost at message 1: `redactor` replaced it'],
     ],
     [
       'removed a tool',
-      layered('tool-search', 'step', (ctx) => {
+      beforeNext('tool-search', 'step', (ctx) => {
         if (isThirdOf(ctx)) ctx.toolCatalog = [];
-        return ctx.next();
       }),
       ['cache lost at the tools: `tool-search` removed `weather__get`'],
     ],
     [
       'changed the system prompt',
-      layered('greeter', 'model', (ctx) => {
+      beforeNext('greeter', 'model', (ctx) => {
         const [, ...rest] = ctx.messages;
         if (isThird(rest)) ctx.messages = [{ role: 'system', content: 'Another prompt.' }, ...rest];
-        return ctx.next();
       }),
       ['cache lost at the system prompt: `greeter` replaced it'],
     ],
     [
       'chose another model',
-      layered('chooser', 'model', (ctx) => {
+      beforeNext('chooser', 'model', (ctx) => {
         if (isThird(ctx.messages.slice(1))) ctx.modelRef = 'Model/other';
-        return ctx.next();
       }),
       ['cache lost at the model: `chooser` chose Model/other instead of Model/claude'],
     ],
     [
       'chose other options of the provider',
-      layered('thinker', 'model', (ctx) => {
+      beforeNext('thinker', 'model', (ctx) => {
         const providerOptions = { anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } };
         if (isThird(ctx.messages.slice(1))) ctx.params = { ...ctx.params, providerOptions };
-        return ctx.next();
       }),
       ['cache lost at the params: `thinker` changed `providerOptions`'],
     ],

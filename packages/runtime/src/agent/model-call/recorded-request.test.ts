@@ -13,8 +13,8 @@ import type { ModelSpec } from '../../config/model-spec.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { scriptedAgent } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import type { WatchedEffect } from '../../trace/layer-span.ts';
 import type { AskedModel } from '../../trace/model-request.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
@@ -36,21 +36,19 @@ const weather = {
   handlers: { get: () => ({ tempC: 21 }) },
 };
 
-const event = testEvent('e', { input: 'Weather?' });
+const event = inputEvent('e', { input: 'Weather?' });
 
 /** Changes messages, tools and params of every model call, and the conversation. */
-const meddler = layered('meddler', 'model', (ctx) => {
+const meddler = beforeNext('meddler', 'model', (ctx) => {
   ctx.messages = [...ctx.messages, { role: 'user', content: `Call ${ctx.stepIndex}: be quick.` }];
   ctx.tools = ctx.tools.map((tool) => ({ ...tool, description: `${tool.description} Step ${ctx.stepIndex}.` }));
   ctx.params = { ...ctx.params, temperature: 0.5 };
-  return ctx.next();
 });
 
 /** Calls the model in every step, before the step itself calls it. */
-const adviser = layered('adviser', 'step', async (ctx) => {
+const adviser = beforeNext('adviser', 'step', async (ctx) => {
   const question = { role: 'user', content: `What about step ${ctx.stepIndex}?` } as const;
   await ctx.model.generate({ messages: [{ role: 'system', content: 'Advise.' }, question] });
-  return ctx.next();
 });
 
 function requestsIn(chain: ChainRecord): Request[] {
@@ -277,10 +275,9 @@ describe('on the scripted model', () => {
   });
 
   test('messages of a step that is rolled back keep their ids', async () => {
-    const noter = layered('noter', 'step', (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: createUserMessage('A note.', {}, { id: 'note' }) });
-      return ctx.next();
-    });
+    const noter = beforeNext('noter', 'step', (ctx) =>
+      ctx.emitMessageEvent({ type: 'append', message: createUserMessage('A note.', {}, { id: 'note' }) }),
+    );
     const fail = { message: 'busy', retryable: true, times: 1 };
     const agent = await scriptedAgent({ script: [{ fail }, { say: 'done' }], extensions: [noter] });
     const { trace } = await agent.say('go');

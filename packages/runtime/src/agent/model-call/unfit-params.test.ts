@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject, ModelParams } from '@goondan/types';
 import { scriptedAgent } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 
 describe('params of a layer that are not JSON', () => {
@@ -26,11 +26,10 @@ describe('params of a layer that are not JSON', () => {
     const agent = await scriptedAgent({
       script: [{ say: 'done' }],
       extensions: [
-        layered('meddler', 'model', (ctx) => {
+        beforeNext('meddler', 'model', (ctx) => {
           // A layer in plain JavaScript may assign anything.
           const params: unknown = { providerOptions: { any: { value } } };
           ctx.params = params as ModelParams;
-          return ctx.next();
         }),
       ],
     });

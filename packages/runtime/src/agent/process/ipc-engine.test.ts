@@ -6,13 +6,13 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { countedIds } from '../../testing/counted-ids.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import type { OnUsage } from '../seams/engine.ts';
 import { IpcEngine } from './ipc-engine.ts';
 
 const to = { agentName: 'other', instanceKey: 'default' };
-const event = testEvent('e', { type: 'agent.message', source: { kind: 'agent', name: 'tester' } });
+const event = inputEvent('e', { type: 'agent.message', source: { kind: 'agent', name: 'tester' } });
 const result: TurnResult = { turnId: 'turn-e', finishReason: 'text_response' };
 /** The time limit of a request. */
 const limit = { ms: 700, field: 'timeoutMs' } as const;

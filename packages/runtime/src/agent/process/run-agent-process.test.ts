@@ -17,7 +17,7 @@ import type { AgentStart } from '../../config/agent-start.ts';
 import { extensionFile } from '../../testing/index.ts';
 import { type LaunchedProcess, type LaunchOptions, launchSpare } from '../../testing/launch-agent-process.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { logsFolder, tracesFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -70,7 +70,7 @@ function scripted(options: JsonObject = {}): AgentStart['agent']['models'] {
 const slow = scripted({ latencyMs: 60_000 });
 
 const event = (id: string, more: Partial<AgentEvent> = {}) =>
-  testEvent(id, { instanceKey: address.instanceKey, ...more });
+  inputEvent(id, { instanceKey: address.instanceKey, ...more });
 
 let lastSeq = 0;
 /** Each turn has the next number, as in the inbox. */
@@ -271,7 +271,7 @@ describe('starting', () => {
     await agent.send({ type: 'start', plan: { ...plan(), isNew: true } });
     await agent.first('ready');
     expect(agent.journals).toEqual([]);
-    expect(textOf((await runTurn(agent, 'one')).result.responseMessage)).toBe('You said: hello one');
+    expect(textOf((await runTurn(agent, 'one')).result.responseMessage)).toBe('You said: text of one');
     expect(agent.journals).toHaveLength(1);
   });
 
@@ -327,14 +327,14 @@ describe('a turn', () => {
     expect({ eventId, stepCount, answer: textOf(result.responseMessage) }).toEqual({
       eventId: 'one',
       stepCount: 1,
-      answer: 'You said: hello one',
+      answer: 'You said: text of one',
     });
     expect(usage.totalTokens).toBeGreaterThan(0);
     // Another reader already sees the commit.
     expect((await journal.read(address)).messages).toHaveLength(2);
     const deltas = agent.all('delta');
     expect(deltas.every((each) => each.eventId === 'one')).toBe(true);
-    expect(deltas.map(({ delta }) => ('text' in delta ? delta.text : '')).join('')).toBe('You said: hello one');
+    expect(deltas.map(({ delta }) => ('text' in delta ? delta.text : '')).join('')).toBe('You said: text of one');
     expect(agent.types().lastIndexOf('delta')).toBeLessThan(agent.types().indexOf('turn.done'));
     await journal.close();
   });
@@ -345,7 +345,7 @@ describe('a turn', () => {
     await agent.send(turn('one'));
     const again = await agent.first('turn.done', 1);
     expect(again).toMatchObject({ eventId: 'one', stepCount, usage });
-    expect(textOf(again.result.responseMessage)).toBe('You said: hello one');
+    expect(textOf(again.result.responseMessage)).toBe('You said: text of one');
     expect(await readMessages()).toHaveLength(2);
   });
 
@@ -360,7 +360,7 @@ describe('a turn', () => {
     await agent.send({ ...turn('deadly'), deadLetter: true });
     const { result } = await agent.first('turn.done');
     expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_DEAD_LETTER' } });
-    expect(await readMessages()).toEqual(['hello deadly']);
+    expect(await readMessages()).toEqual(['text of deadly']);
     expect((await runTurn(agent, 'next')).result.finishReason).toBe('text_response');
     expect(ran).toEqual(['turn-next']);
   });
@@ -436,7 +436,7 @@ describe('a cancel', () => {
     await agent.send(cancel('one'));
     expect((await runTurn(agent, 'one')).result.error?.code).toBe('E_CANCELLED');
     expect(ran).toEqual([]);
-    expect(await readMessages()).toEqual(['hello one']);
+    expect(await readMessages()).toEqual(['text of one']);
   });
 });
 
@@ -529,7 +529,7 @@ describe('replies in the outbox', () => {
     const after = await ready({ stateRoot });
     const reply = await after.first('reply');
     expect(reply.eventId).toBe('asked');
-    expect(textOf(reply.result.responseMessage)).toBe('You said: hello asked');
+    expect(textOf(reply.result.responseMessage)).toBe('You said: text of asked');
     expect(await pendingKeys()).toEqual(['turn-asked']);
     await after.send({ type: 'reply.taken', eventId: 'asked' });
     await after.drained();
@@ -650,7 +650,12 @@ describe('an event that is handed ahead', () => {
         : [],
     );
     expect(order).toEqual(['runtime.event', 'turn.done', 'runtime.event', 'turn.done']);
-    expect(await readMessages()).toEqual(['hello one', 'You said: hello one', 'hello two', 'You said: hello two']);
+    expect(await readMessages()).toEqual([
+      'text of one',
+      'You said: text of one',
+      'text of two',
+      'You said: text of two',
+    ]);
   });
 
   test('does not begin in a process that was asked to end', async () => {
@@ -661,7 +666,7 @@ describe('an event that is handed ahead', () => {
     await agent.first('drained');
     expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([['one', undefined]]);
     expect(ran).toEqual(['one']);
-    expect(await readMessages()).toEqual(['hello one', 'You said: hello one']);
+    expect(await readMessages()).toEqual(['text of one', 'You said: text of one']);
   });
 
   test('is ignored, if it arrives after the process was asked to end', async () => {
@@ -811,7 +816,7 @@ describe('traces', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     // Where a text was cut, not even the beginning of a secret may remain.
     expect(`${names[0]}${readFileSync(path, 'utf8')}`).not.toContain('swor');
-    for (const id of ['turn-one', 'trace', 'one']) {
+    for (const id of ['turn-one', 'trace-one', 'one']) {
       const { turns } = await readTurnTrace(place(), id);
       expect(turns).toMatchObject([{ turnId: 'turn-one', ...address, finishReason: 'text_response', resumes: 0 }]);
       const [step] = turns[0]?.chain.inside ?? [];
@@ -1110,7 +1115,7 @@ describe('a change', () => {
       },
     });
     expect(JSON.stringify(agent.said)).not.toContain('hunter2-hunter2');
-    expect(textOf((await runTurn(agent, 'one')).result.responseMessage)).toBe('You said: hello one');
+    expect(textOf((await runTurn(agent, 'one')).result.responseMessage)).toBe('You said: text of one');
   });
 
   test('L-01 the record of a turn names the extensions of the plan at its start', async () => {

@@ -6,7 +6,7 @@ import type { TurnOptions } from '../turn/run-turn.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { AgentChannel } from './process-host.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { TurnRunner, type TurnRunnerDeps } from './turn-runner.ts';
 
 function open() {
@@ -83,8 +83,8 @@ async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-const turn = (id: string) => ({ type: 'turn', event: testEvent(id), seq: 1 }) as const;
-const ahead = (id: string) => ({ type: 'turn.ahead', event: testEvent(id), seq: 2 }) as const;
+const turn = (id: string) => ({ type: 'turn', event: inputEvent(id), seq: 1 }) as const;
+const ahead = (id: string) => ({ type: 'turn.ahead', event: inputEvent(id), seq: 2 }) as const;
 
 test('an event that was handed ahead begins when the result before it, which announces it, was written', async () => {
   const { story, runner, end, write } = open();

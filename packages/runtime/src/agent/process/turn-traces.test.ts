@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { fakeApprover, manualClock, scriptedAgent } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import { watchTurn } from '../../trace/watch-turn.ts';
 import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
@@ -23,10 +23,7 @@ test('after a failed write a request refers to no lost line', async () => {
     extensions: () => [],
     report: (problem) => reported.push(problem),
   });
-  const flusher = layered('flusher', 'step', async (ctx) => {
-    await traces.flush();
-    return ctx.next();
-  });
+  const flusher = beforeNext('flusher', 'step', () => traces.flush());
   const agent = await scriptedAgent({
     systemPrompt: 'Be brief.',
     script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
@@ -56,10 +53,7 @@ test('the written trace has the time that a layer waited for a person', async ()
     extensions: () => [],
     report: (problem) => written.push(problem),
   });
-  const asking = layered('asking', 'toolCall', async (ctx) => {
-    await ctx.approval.ask({ reason: 'It talks.' });
-    return ctx.next();
-  });
+  const asking = beforeNext('asking', 'toolCall', (ctx) => ctx.approval.ask({ reason: 'It talks.' }));
   const agent = await scriptedAgent({
     script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
     tools: [{ name: 'echo', exports: [{ name: 'say', description: 'Says it.' }], handlers: { say: () => 'ok' } }],

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import type { ToolHandler } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
-import { testEvent } from '../../testing/test-event.ts';
+import { inputEvent } from '../../testing/input-event.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
 import { startAgent } from './start-agent.ts';
 
@@ -35,7 +35,7 @@ async function busyAgent(cleanup: () => unknown = () => undefined) {
 describe('an agent', () => {
   test('needs a name and a model, and nothing else', async () => {
     const agent = await startAgent({ agentName: 'coder', models });
-    const { result } = await agent.handle(testEvent('e1'));
+    const { result } = await agent.handle(inputEvent('e1'));
     expect(result.finishReason).toBe('text_response');
     expect(agent.parts.address).toEqual({ agentName: 'coder', instanceKey: 'default' });
     expect(agent.parts.plan.policy).toEqual(defaultPolicy);

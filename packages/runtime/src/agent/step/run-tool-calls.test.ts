@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ToolHandler } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { afterNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 interface Running {
@@ -114,11 +114,7 @@ describe('the tool calls of a step', () => {
       throw Object.assign(new Error('no such city'), { helpUrl, suggestion: 'Ask for another one.' });
     };
     const seen: unknown[] = [];
-    const watching = layered('watching', 'toolCall', async (ctx) => {
-      const result = await ctx.next();
-      seen.push(result.error?.helpUrl);
-      return result;
-    });
+    const watching = afterNext('watching', 'toolCall', (result) => seen.push(result.error?.helpUrl));
     const agent = await scriptedAgent({
       script: [{ when: 'go', calls: [{ tool: 'broken__run' }] }, { say: 'done' }],
       tools: [toolNamed('broken', true, failing)],
@@ -141,7 +137,7 @@ describe('the tool calls of a step', () => {
     const failing: ToolHandler = () => {
       throw new Error('broken');
     };
-    const refusing = layered('refusing', 'toolCall', (ctx) => {
+    const refusing = oneLayer('refusing', 'toolCall', (ctx) => {
       if (ctx.toolCallId === 'call_2') throw new Error('refused');
       return ctx.next();
     });

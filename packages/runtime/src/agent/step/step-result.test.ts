@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { StepResult } from '@goondan/types';
 import { scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { afterNext, oneLayer } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -22,11 +22,7 @@ async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
     tools: [weather],
     ...options,
     extensions: [
-      layered('watcher', 'step', async (ctx) => {
-        const result = await ctx.next();
-        results.push(structuredClone(result));
-        return result;
-      }),
+      afterNext('watcher', 'step', (result) => results.push(structuredClone(result))),
       ...(options.extensions ?? []),
     ],
   });
@@ -73,14 +69,14 @@ describe('the result of a step', () => {
 
   test('C-07 metadata that a layer adds reaches the outer layers', async () => {
     const [only] = await resultsOf({
-      extensions: [layered('noter', 'step', async (ctx) => ({ ...(await ctx.next()), metadata: { noted: true } }))],
+      extensions: [oneLayer('noter', 'step', async (ctx) => ({ ...(await ctx.next()), metadata: { noted: true } }))],
     });
     expect(only?.metadata).toEqual({ noted: true });
   });
 
   test("C-07 status 'failed' from a layer ends the turn with a code", async () => {
     const agent = await scriptedAgent({
-      extensions: [layered('judge', 'step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' }))],
+      extensions: [oneLayer('judge', 'step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' }))],
     });
     expect((await agent.say('go')).result).toMatchObject({
       finishReason: 'error',

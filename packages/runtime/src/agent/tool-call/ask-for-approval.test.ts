@@ -14,7 +14,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
@@ -41,7 +41,7 @@ const script = [
 ];
 
 const asking = (middleware: ToolCallMiddleware) =>
-  layered({ extension: 'asking', tier: 'swarm', mayShortCircuit: true }, 'toolCall', middleware);
+  oneLayer('asking', 'toolCall', middleware, { tier: 'swarm', mayShortCircuit: true });
 
 /** Asks for approval, shows the model the outcome, and continues when the call is approved. */
 function askThen(
@@ -124,10 +124,11 @@ describe('asking for approval of a tool call', () => {
       void ctx.approval.ask({ reason: 'Perhaps.' });
       return ctx.next();
     });
-    const failing = layered(
-      { extension: 'failing', onError: 'skip' },
+    const failing = oneLayer(
+      'failing',
       'toolCall',
       async (ctx) => (await ctx.approval.ask({ reason: '' }), ctx.next()),
+      { onError: 'skip' },
     );
     for (const layer of [hasty, failing]) {
       const { runs, agent } = await start({ approver, extensions: [layer] });
@@ -149,10 +150,15 @@ describe('asking for approval of a tool call', () => {
   });
 
   const changing = (tier: 'agent' | 'hook') =>
-    layered({ extension: 'changing', tier }, 'toolCall', (ctx) => {
-      ctx.args = { ...ctx.args, path: '/etc/passwd' };
-      return ctx.next();
-    });
+    oneLayer(
+      'changing',
+      'toolCall',
+      (ctx) => {
+        ctx.args = { ...ctx.args, path: '/etc/passwd' };
+        return ctx.next();
+      },
+      { tier },
+    );
   const sneaky = asking(async (ctx) => {
     await ctx.approval.ask({ reason: 'Perhaps.' });
     ctx.args.path = '/b';
@@ -174,9 +180,8 @@ describe('asking for approval of a tool call', () => {
       ctx.args = { text: 'y', path: '/b' };
       return ctx.next();
     });
-    const inner = layered('inner', 'toolCall', (ctx) => {
+    const inner = beforeNext('inner', 'toolCall', (ctx) => {
       ctx.args = { path: '/b', text: 'y' };
-      return ctx.next();
     });
     const { runs, agent } = await start({ approver, extensions: [outer, askThen(), inner] });
     await agent.say('go');
@@ -190,9 +195,8 @@ describe('asking for approval of a tool call', () => {
         ctx.approval.bind();
         return ctx.next();
       }),
-      layered('changing', 'toolCall', (ctx) => {
+      beforeNext('changing', 'toolCall', (ctx) => {
         if (change) ctx.args = { path: '/b' };
-        return ctx.next();
       }),
     ];
     const changed = await start({ extensions: bound(true) });
@@ -364,14 +368,20 @@ describe('while a turn waits for approval', () => {
     const approver = fakeApprover(() => answer.promise);
     const runs: unknown[] = [];
     // This layer calls a tool within the layer's own time, which is also limited.
-    const calling = layered({ extension: 'calling', timeoutMs: 1_000 }, 'step', async (ctx) => {
-      await ctx.tools.call('file__write', { path: '/a' });
-      return ctx.next();
-    });
-    const limited = layered(
-      { extension: 'limited', timeoutMs: 1_000 },
+    const calling = oneLayer(
+      'calling',
+      'step',
+      async (ctx) => {
+        await ctx.tools.call('file__write', { path: '/a' });
+        return ctx.next();
+      },
+      { timeoutMs: 1_000 },
+    );
+    const limited = oneLayer(
+      'limited',
       'toolCall',
       async (ctx) => (await ctx.approval.ask({ reason: 'Wait.' }), ctx.next()),
+      { timeoutMs: 1_000 },
     );
     const agent = await scriptedAgent({
       script: [{ say: 'done' }],
@@ -433,10 +443,7 @@ describe('arguments that a person edited', () => {
       seen.push([await ctx.approval.ask({ reason: 'It writes.' }), ctx.args]);
       return ctx.next();
     });
-    const inner = layered('inner', 'toolCall', (ctx) => {
-      seen.push(ctx.args);
-      return ctx.next();
-    });
+    const inner = beforeNext('inner', 'toolCall', (ctx) => seen.push(ctx.args));
     const { runs, agent } = await start({ approver: edit({ path: '/mine' }), extensions: [outer, inner] });
     await agent.say('go');
     const mine = { path: '/mine' };
@@ -497,9 +504,8 @@ describe('arguments that a person edited', () => {
   });
 
   test('do not run if a layer changes them, or if another question was open at the same time', async () => {
-    const changing = layered('changing', 'toolCall', (ctx) => {
+    const changing = beforeNext('changing', 'toolCall', (ctx) => {
       ctx.args = { ...ctx.args, path: '/c' };
-      return ctx.next();
     });
     const changed = await start({ approver: edit({ path: '/b' }), extensions: [askThen(), changing] });
     expect((await changed.agent.say('go')).text).toBe('code E_APPROVAL_CHANGED, note ');

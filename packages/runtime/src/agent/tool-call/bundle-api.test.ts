@@ -10,7 +10,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { digestJson } from '../../json/digest-json.ts';
@@ -248,11 +248,7 @@ describe('ctx.bundle.commit', () => {
 
   test('the question about the call and the question about the change are two questions', async () => {
     const approver = fakeApprover(() => approved);
-    const guard = layered(
-      'guard',
-      'toolCall',
-      async (ctx) => (await ctx.approval.ask({ reason: 'Always.' }), ctx.next()),
-    );
+    const guard = beforeNext('guard', 'toolCall', (ctx) => ctx.approval.ask({ reason: 'Always.' }));
     const agent = await start({ changesets: await edited(), approver, extensions: [guard] });
     expect((await agent.say('go')).text).toBe('ok');
     expect(approver.questions.map(({ key, kind }) => [key, kind])).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, JsonValue, ToolContext, ToolHandler } from '@goondan/types';
 import { callOneTool } from '../../testing/call-one-tool.ts';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 
 interface Asked {
   readonly handler?: ToolHandler;
@@ -105,7 +105,7 @@ describe('the result of a tool call', () => {
   });
 
   test('P-12 a layer that throws gives the error result of its call, with the thrown code', async () => {
-    const register = layer('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
+    const register = layerOf('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
     expect(await callTool({ register })).toMatchObject({ status: 'error', error: { code: 'E_DENIED', message: 'no' } });
   });
 });

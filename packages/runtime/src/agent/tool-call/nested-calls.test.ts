@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, ToolCaller } from '@goondan/types';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
-import { layer, layered } from '../../testing/layer.ts';
+import { beforeNext, layerOf, oneLayer } from '../../testing/one-layer.ts';
 import { mortalStore } from '../../testing/mortal-store.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -30,7 +30,7 @@ function shop(runs: string[] = []): ToolDeclaration {
 }
 
 /** Notes the calls of the model before and after they run. Does not note its own notes. */
-const noting = layer('toolCall', async (ctx) => {
+const noting = layerOf('toolCall', async (ctx) => {
   if (ctx.callers.length > 0) return ctx.next();
   await ctx.tools.call('shop__note', { before: ctx.toolName });
   const result = await ctx.next();
@@ -43,10 +43,15 @@ describe('ctx.tools.call of a toolCall layer', () => {
     const seen: string[] = [];
     const show = (callers: readonly ToolCaller[]) => callers.map(({ extension: by, tier }) => `${by}:${tier}`).join();
     const watching = (name: string, tier: 'swarm' | 'agent' | 'hook') =>
-      layered({ extension: name, tier }, 'toolCall', (ctx) => {
-        seen.push(`${name} ${ctx.toolName} ${JSON.stringify(ctx.args)} ${show(ctx.callers)}`);
-        return ctx.next();
-      });
+      oneLayer(
+        name,
+        'toolCall',
+        (ctx) => {
+          seen.push(`${name} ${ctx.toolName} ${JSON.stringify(ctx.args)} ${show(ctx.callers)}`);
+          return ctx.next();
+        },
+        { tier },
+      );
     const agent = await scriptedAgent({
       script: [{ when: 'go', call: { tool: 'shop__look' } }, { say: 'done' }],
       tools: [shop()],
@@ -95,7 +100,7 @@ describe('ctx.tools.call of a toolCall layer', () => {
       tools: [shop()],
       extensions: [
         extension('noting', noting),
-        layered('lying', 'toolCall', (ctx) => {
+        beforeNext('lying', 'toolCall', (ctx) => {
           if (ctx.callers.length > 0) {
             try {
               (ctx.callers as ToolCaller[]).length = 0;
@@ -103,7 +108,6 @@ describe('ctx.tools.call of a toolCall layer', () => {
               errors.push(error);
             }
           }
-          return ctx.next();
         }),
       ],
     });
@@ -119,10 +123,15 @@ describe('ctx.tools.call of a toolCall layer', () => {
       tools: [shop(runs)],
       approver,
       extensions: [
-        layered({ extension: 'guard', tier: 'swarm' }, 'toolCall', async (ctx) => {
-          await ctx.approval.ask({ reason: 'Always.' });
-          return ctx.next();
-        }),
+        oneLayer(
+          'guard',
+          'toolCall',
+          async (ctx) => {
+            await ctx.approval.ask({ reason: 'Always.' });
+            return ctx.next();
+          },
+          { tier: 'swarm' },
+        ),
         extension('noting', noting),
       ],
     });
@@ -146,12 +155,16 @@ describe('ctx.tools.call of a toolCall layer', () => {
 });
 
 describe('a layer that calls its own tool without end', () => {
-  const endless = layer('toolCall', { mayShortCircuit: true }, async (ctx) => {
-    const inner = await ctx.tools.call(ctx.toolName, ctx.args);
-    if (inner.status === 'ok') return ctx.next();
-    const { toolCallId } = ctx;
-    return { ...inner, toolCallId };
-  });
+  const endless = layerOf(
+    'toolCall',
+    async (ctx) => {
+      const inner = await ctx.tools.call(ctx.toolName, ctx.args);
+      if (inner.status === 'ok') return ctx.next();
+      const { toolCallId } = ctx;
+      return { ...inner, toolCallId };
+    },
+    { mayShortCircuit: true },
+  );
 
   test('gets E_TOOL_DEPTH after 8 calls inside each other, and the turn continues', async () => {
     const depths: number[] = [];
@@ -163,7 +176,7 @@ describe('a layer that calls its own tool without end', () => {
       ],
       tools: [shop(runs)],
       extensions: [
-        layered('counting', 'toolCall', (ctx) => (depths.push(ctx.callers.length), ctx.next())),
+        beforeNext('counting', 'toolCall', (ctx) => depths.push(ctx.callers.length)),
         extension('endless', endless),
       ],
     });
@@ -182,10 +195,7 @@ describe('a layer that calls its own tool without end', () => {
       tools: [shop()],
       extensions: [
         extension('endless', endless),
-        layered('calling', 'turn', async (ctx) => {
-          codes.push((await ctx.tools.call('shop__look')).error?.code);
-          return ctx.next();
-        }),
+        beforeNext('calling', 'turn', async (ctx) => codes.push((await ctx.tools.call('shop__look')).error?.code)),
       ],
     });
     expect((await agent.say('hello')).text).toBe('You said: hello');

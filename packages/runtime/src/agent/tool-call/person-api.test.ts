@@ -9,7 +9,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { afterNext } from '../../testing/one-layer.ts';
 import { silentApprover } from '../../testing/fake-approver.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -114,11 +114,9 @@ describe('a tool that asks a person', () => {
     const approver = silentApprover();
     const kept: PersonApi[] = [];
     const late: unknown[] = [];
-    const later = layered('later', 'step', async (ctx) => {
-      const result = await ctx.next();
-      late.push(await kept[0]?.ask(request).catch((error: unknown) => error));
-      return result;
-    });
+    const later = afterNext('later', 'step', async () =>
+      late.push(await kept[0]?.ask(request).catch((error: unknown) => error)),
+    );
     const agent = await start(
       asking(async (person) => {
         kept.push(person);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, JsonObject, JsonValue, ToolHandler } from '@goondan/types';
 import { callOneTool } from '../../testing/call-one-tool.ts';
 import { extension, type ScriptedAgentOptions } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 
 const parameters = {
   type: 'object',
@@ -35,13 +35,13 @@ async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions
 }
 
 const setArgs = (args: JsonObject): ExtensionRegister =>
-  layer('toolCall', (ctx) => {
+  layerOf('toolCall', (ctx) => {
     ctx.args = args;
     return ctx.next();
   });
 
 const offer = (...names: string[]): ExtensionRegister =>
-  layer('step', (ctx) => {
+  layerOf('step', (ctx) => {
     ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => names.includes(name));
     return ctx.next();
   });
@@ -78,7 +78,7 @@ describe('the arguments of a call', () => {
     'R-05 a model that writes %j instead of an object gets an error result, and layers see an empty object',
     async (args) => {
       const seen: JsonObject[] = [];
-      const look = layer('toolCall', (ctx) => {
+      const look = layerOf('toolCall', (ctx) => {
         seen.push(ctx.args);
         return ctx.next();
       });
@@ -98,7 +98,7 @@ describe('the arguments of a call', () => {
   });
 
   test('P-08 a layer may also fill the empty object it sees when the model wrote none', async () => {
-    const fill = layer('toolCall', (ctx) => {
+    const fill = layerOf('toolCall', (ctx) => {
       ctx.args.city = 'Seoul';
       return ctx.next();
     });
@@ -118,14 +118,14 @@ describe('the arguments of a call', () => {
   });
 
   test('lose the fields that are undefined, as in JSON', async () => {
-    const call = layer('turn', async (ctx) => {
+    const call = layerOf('turn', async (ctx) => {
       // Authors may pass undefined fields; the types do not prevent it.
       const args = { city: 'Jeju', days: undefined } as unknown as JsonObject;
       expect(await ctx.tools.call('weather__any', args)).toMatchObject({ status: 'ok' });
       return ctx.next();
     });
     const seen: JsonObject[] = [];
-    const look = layer('toolCall', (ctx) => {
+    const look = layerOf('toolCall', (ctx) => {
       seen.push(ctx.args);
       return ctx.next();
     });
@@ -148,7 +148,7 @@ describe('the arguments of a call', () => {
 
   test('changes a handler makes to its input are not seen by others', async () => {
     const seen: JsonObject[] = [];
-    const look = layer('toolCall', async (ctx) => {
+    const look = layerOf('toolCall', async (ctx) => {
       const result = await ctx.next();
       seen.push(ctx.args);
       return result;
@@ -189,7 +189,7 @@ describe('a tool that cannot be called', () => {
   });
 
   test('C-13 because a layer added it without a handler gives an error result', async () => {
-    const add = layer('step', (ctx) => {
+    const add = layerOf('step', (ctx) => {
       ctx.toolCatalog = [...ctx.toolCatalog, { name: 'ghost__say', description: 'Boo.' }];
       return ctx.next();
     });
@@ -202,7 +202,7 @@ describe('a tool that cannot be called', () => {
   });
 
   test('C-13 becomes callable when a layer adds an item for a registered tool', async () => {
-    const addBack = layer('step', (ctx) => {
+    const addBack = layerOf('step', (ctx) => {
       ctx.toolCatalog.push({ name: 'weather__get', description: 'Back again.' });
       return ctx.next();
     });

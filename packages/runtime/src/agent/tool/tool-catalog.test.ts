@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, StepMiddlewareContext, ToolCatalogItem } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { layer } from '../../testing/layer.ts';
+import { layerOf } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from './load-tool.ts';
 
 const weather: ToolDeclaration = {
@@ -12,7 +12,7 @@ const weather: ToolDeclaration = {
 const script = [{ when: 'weather', call: { tool: 'weather__get' } }, { say: 'done' }];
 
 const inEveryStep = (change: (ctx: StepMiddlewareContext) => void): ExtensionRegister =>
-  layer('step', (ctx) => {
+  layerOf('step', (ctx) => {
     change(ctx);
     return ctx.next();
   });
@@ -149,14 +149,14 @@ describe("a step's catalog", () => {
   test.each<[string, ExtensionRegister]>([
     [
       'ctx.tools of a model layer',
-      layer('model', (ctx) => {
+      layerOf('model', (ctx) => {
         ctx.tools = [...ctx.tools, named('')];
         return ctx.next();
       }),
     ],
     [
       'ctx.model.generate',
-      layer('step', async (ctx) => {
+      layerOf('step', async (ctx) => {
         await ctx.model.generate({ messages: [{ role: 'user', content: 'hi' }], tools: [named('')] });
         return ctx.next();
       }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { maskSecrets, noSecrets } from '../../log/mask-secrets.ts';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
-import { layered } from '../../testing/layer.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import { loadTool } from './load-tool.ts';
 import { codeOf, toolFingerprint } from './tool-fingerprint.ts';
 import { ToolRegistry } from './tool-registry.ts';
@@ -35,11 +35,7 @@ test('a new token of a server, or another folder of the bundle, is the same tool
 
 test('a question has the fingerprint of the tool as it is registered now, with its server', async () => {
   const approver = fakeApprover(() => ({ decision: 'denied' }));
-  const asking = layered(
-    'asking',
-    'toolCall',
-    async (ctx) => (await ctx.approval.ask({ reason: 'May it?' }), ctx.next()),
-  );
+  const asking = beforeNext('asking', 'toolCall', (ctx) => ctx.approval.ask({ reason: 'May it?' }));
   const fingerprintWith = async (server: string, config = {}) => {
     const offering = extension(
       'offering',
