@@ -185,7 +185,8 @@ async function misbehave(swarm: TestSwarm, acts: readonly Act[]): Promise<Readon
   );
   // Other instances of the same agent are not affected either.
   const healthy = ask(swarm, 'bad', 'healthy', 'hello');
-  expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(3);
+  // The first answer came before the end of the acts; a short act leaves no time for more.
+  expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(2);
   expect(await healthy).toBe('You said: hello');
   expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
