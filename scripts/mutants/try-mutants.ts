@@ -35,13 +35,13 @@ export interface Choice {
 export async function chooseAll(
   trees: readonly WorkTree[],
   mutants: readonly PlacedMutant[],
-  { testsOf }: Reach,
+  reach: Reach,
   coverage: Coverage,
   limits?: typeof wideLimits,
 ): Promise<Choice> {
   const passed = new Map<string, boolean>();
   const choose = (mutant: PlacedMutant): TestedMutant => {
-    const tests = testsOf(mutant.path).filter(({ path }) => passed.get(path) !== false);
+    const tests = reach.testsOf(mutant.path).filter(({ path }) => passed.get(path) !== false);
     const executes = (test: string) => coverage.executes(test, mutant.path, mutant.line);
     return { ...mutant, tests: chooseTests(tests, executes, limits) };
   };
@@ -50,7 +50,9 @@ export async function chooseAll(
     trees,
     coverage,
     passed,
-    modules.flatMap((module) => testsOf(module).flatMap(({ path }) => (coverage.isKnown(path, module) ? [] : [path]))),
+    modules.flatMap((module) =>
+      reach.testsOf(module).flatMap(({ path }) => (coverage.isKnown(path, module) ? [] : [path])),
+    ),
   );
   // A test that is left out makes room for another one.
   for (;;) {
