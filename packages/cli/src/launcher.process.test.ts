@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from './testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { until } from '../../../test/until.ts';
 
 const launcherFolder = join(import.meta.dir, '..', 'bin');

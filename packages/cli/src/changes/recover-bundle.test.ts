@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { type BundleUse, recoverBundle } from './recover-bundle.ts';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { durableStore } from '@goondan/runtime/history';
 import type { AgentEvent } from '@goondan/types';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { readEarlier } from './read-earlier.ts';
 
 const place = { stateRoot: temporaryFolder(), workspaceId: 'w' };

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { needClusterToken, readClusterToken } from './cluster-token.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
 
 const folder = temporaryFolder();

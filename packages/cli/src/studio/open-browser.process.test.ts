@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser } from './open-browser.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { until } from '../../../../test/until.ts';
 
 const folder = temporaryFolder();

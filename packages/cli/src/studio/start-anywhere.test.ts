@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { stateRoot as chooseStateRoot } from '@goondan/runtime/control';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { findStartCommand, startAnywhere } from './start-anywhere.ts';
 
 const stateRoot = temporaryFolder();

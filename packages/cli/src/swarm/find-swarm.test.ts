@@ -6,7 +6,7 @@ import { controlSocketPath, systemSocketEnvironment, workspaceId } from '@goonda
 import { serveControl } from '../../../runtime/src/orchestrator/control/serve-control.ts';
 import { fakeControl } from '../../../runtime/src/testing/fake-control.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { findSwarm } from './find-swarm.ts';
 
 const root = temporaryFolder();

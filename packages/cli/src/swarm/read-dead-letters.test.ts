@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { rejectionOf } from '../../../runtime/src/workspace/simulation/rejection-of.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { readDeadLetters } from './read-dead-letters.ts';
 
 const stateRoot = temporaryFolder();

@@ -6,7 +6,12 @@ import { memoryBlobs } from '../store/memory-blobs.ts';
 /** A connection whose events all go to the entry agent. */
 export function fakeConnection(connection: string, over: Partial<ConnectionPlan> = {}): ConnectionPlan {
   return {
-    ...{ connection, connector: 'chat', root: '/bundle', entry: 'chat.ts', config: {}, secrets: {} },
+    connection,
+    connector: 'chat',
+    root: '/bundle',
+    entry: 'chat.ts',
+    config: {},
+    secrets: {},
     rules: [{ route: {} }],
     ...over,
   };

@@ -6,7 +6,7 @@ import { durableStore, type KeptHistory } from '@goondan/runtime/history';
 import { seededRandom } from '../../../../runtime/src/workspace/simulation/seeded-random.ts';
 import { writeRandomHistory } from '../../../../runtime/src/workspace/simulation/write-random-history.ts';
 import { readConversation } from './read-conversation.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { readTimeline } from './read-timeline.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
