@@ -29,6 +29,12 @@ test('an error takes the field extension from the code that made it', () => {
   expect(Object.keys(new GoondanError('E_NEXT_TWICE', 'Twice.'))).not.toContain('extension');
 });
 
+test('an error of a model call says how it failed, and whether the retry uses something else', () => {
+  const options = { failure: 'rate-limit', isFallback: true } as const;
+  expect(new GoondanError('E_MODEL_FAILED', 'Full.', options)).toMatchObject(options);
+  expect(Object.keys(new GoondanError('E_MODEL_FAILED', 'Full.'))).not.toContain('isFallback');
+});
+
 test('a proxy that throws when it is examined is not a GoondanError', () => {
   const trap = new Proxy(new Error('x'), {
     has: () => {

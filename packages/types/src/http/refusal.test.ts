@@ -17,7 +17,9 @@ describe('the status of an error', () => {
     [Infinity, '1'],
     [1e300, '86400'],
   ])('with a wait of %p milliseconds asks to retry after %s seconds', (retryAfterMs, seconds) => {
-    const error = new GoondanError('E_INBOX_FULL', 'Full.', retryAfterMs === undefined ? {} : { retryAfterMs });
-    expect(headersOf(error, sharedStatuses)).toEqual({ 'Retry-After': seconds });
+    for (const code of ['E_INBOX_FULL', 'E_AGENT_START'] as const) {
+      const error = new GoondanError(code, 'Full.', retryAfterMs === undefined ? {} : { retryAfterMs });
+      expect(headersOf(error, sharedStatuses)).toEqual({ 'Retry-After': seconds });
+    }
   });
 });
