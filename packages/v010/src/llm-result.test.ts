@@ -41,6 +41,11 @@ describe('a changed reply', () => {
     expect(toModelReply({ ...answer, toolCalls: [] }, own)).toEqual({ content: [], finishReason: 'stop', usage });
   });
 
+  test('L-04 with calls of the provider only is still finished', () => {
+    const own: ModelReply = { content: [searched], finishReason: 'stop', usage };
+    expect(toModelReply(toLlmResult(own, 'id'), own).finishReason).toBe('stop');
+  });
+
   test('L-04 may have its calls in the message only', () => {
     const toolCalls = [{ id: 'a', name: 'run', args: {} }];
     expect(checkLlmResult({ message: { role: 'assistant', toolCalls } }, 'old').toolCalls).toEqual(toolCalls);

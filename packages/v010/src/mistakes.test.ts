@@ -1,6 +1,8 @@
 // Mistakes of old extensions: the error names the extension, the place in its file and the right way.
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent } from '@goondan/runtime/testing';
+import { attribute } from './compat-error.ts';
+import { toMessage, toNewEvent } from './message-events.ts';
 import type { OldExtensionApi } from './old-types.ts';
 import { oldBundle, startWith } from './testing/old-agent.ts';
 import { oldExtension } from './testing/old-extension.ts';
@@ -87,6 +89,16 @@ describe('a wrong result', () => {
       place: { file: 'old.js', line: expect.any(Number) },
     });
   });
+});
+
+test('L-04 an error keeps the name of the extension that threw it', () => {
+  expect(attribute(attribute(new Error('x'), 'inner'), 'outer')).toHaveProperty('extensionName', 'inner');
+});
+
+test('L-04 an event without a message is an error, and a message with an empty id gets a new id', () => {
+  const empty = { type: 'llm_message', message: null };
+  expect(() => toNewEvent(empty, 'old', 'turn.pre')).toThrow('a message is not an object');
+  expect(toMessage({ id: '', role: 'user', content: 'x' }, 'old').id).not.toBe('');
 });
 
 test('L-04 an extension that is adapted twice is an error that says which one to remove', async () => {

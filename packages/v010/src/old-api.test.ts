@@ -52,6 +52,7 @@ describe('the api of an old extension', () => {
       events.on('a', noting);
       events.once('a', (payload) => void seen.push(`once ${String(payload)}`));
       events.emit('a', 1);
+      events.on('a', noting)();
       events.off('a', noting);
       events.emit('a', 2);
     });
@@ -169,12 +170,12 @@ describe('the state of an old extension', () => {
 
   test('a value that is not JSON is an error that names its part', async () => {
     const cycle: { self?: unknown } = {};
-    cycle.self = cycle;
+    cycle.self = [cycle];
     for (const [value, part] of [
       [{ at: new Date() }, 'at is not a plain object'],
       [{ list: [Number.NaN] }, 'list.0 is NaN'],
       [() => 1, 'the value is a function'],
-      [cycle, `${Array(201).fill('self').join('.')} is nested more than 200 deep`],
+      [cycle, `${Array(100).fill('self.0').join('.')}.self is nested more than 200 deep`],
     ] as const) {
       const started = registering(({ setState }) => setState(value as never));
       expect(started).rejects.toMatchObject({
