@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, spyOn, test } from 'bun:test';
-import { endTree } from './end-tree.ts';
+import { endTree, killTreeNow } from './end-tree.ts';
 import { newProcessTag, readTree, type TreeRoot } from './read-tree.ts';
 import { countSleeping, runningCommands } from './testing/running-commands.ts';
 import { until } from '../../../../test/until.ts';
@@ -34,6 +34,14 @@ describe('the tree of a command', () => {
     await until(() => countSleeping(mark) === 2);
     expect(await endTree(root, { graceMs: 0 })).toBe(0);
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
+  });
+
+  test('is killed at once with processes that left its session', async () => {
+    const mark = newMark();
+    const root = start(`setsid sleep ${mark} & exec sleep ${mark}`);
+    await until(() => countSleeping(mark) === 2);
+    killTreeNow(root);
+    await until(() => countSleeping(mark) === 0);
   });
 
   test('is ended with processes with an empty environment, by their parent or session', async () => {

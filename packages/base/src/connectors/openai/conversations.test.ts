@@ -105,6 +105,14 @@ describe('a message', () => {
     expect(open().find(kim, hello, 'more').id).toBe(second.id);
   });
 
+  test('is another event after each failure, even if a client had answered a question in between', () => {
+    const conversations = begun();
+    const first = conversations.find(kim, hello, 'more');
+    first.failed();
+    conversations.resume(kim, { conversation: 'new-1', isNamed: false }, [...hello, user('more')]).failed();
+    expect(conversations.find(kim, hello, 'more').id).not.toBe(first.id);
+  });
+
   test('beside another one after the same transcript begins another conversation', () => {
     const conversations = begun();
     const one = conversations.find(kim, hello, 'one');

@@ -82,6 +82,14 @@ const call = async (client: KeptClient, tool: string, args: JsonObject = {}) =>
 const held = async (client: KeptClient) =>
   JSON.parse(await call(client, 'held')) as { waiting: string[]; cancelled: string[] };
 
+test('L-02 N-04 a late answer or a withdrawn question does not end another call', async () => {
+  const answer = { id: 2, value: { content: [{ text: 'right' }] } };
+  const replies: object[][] = [[{ id: 1, value: {} }], [{ id: 99, value: 'late' }, { id: 2, withdrawn: 1 }, answer]];
+  const linesOf = (frames: object[] = []) => frames.map((frame) => `${JSON.stringify(frame)}\n`).join('');
+  using _ = Bun.listen({ unix: socket, socket: { data: (own) => void own.write(linesOf(replies.shift())) } });
+  expect(await call((await caller()).client, 'any')).toBe('right');
+});
+
 describe('a keeper', () => {
   test('L-02 a server of .mcp.json is another one only when a variable or a folder changes that its entry uses', async () => {
     const connected = async (variable: string, folder: string) => {

@@ -51,6 +51,12 @@ test('N-04 the reason of a person who declined reaches the keeper', async () => 
   expect(readAnswer(sent[0]?.value)).toEqual(declined);
 });
 
+test('N-04 a question outside of a call fails, and nobody is asked', async () => {
+  const sent: JsonObject[] = [];
+  await new KeptQuestions().answer(7, { number: 1, ...question }, undefined, (frame) => sent.push(frame) > 0);
+  expect(sent).toMatchObject([{ answer: 1, failed: { kind: 'question' } }]);
+});
+
 test.each([undefined, null, 'accept', {}, { action: 'maybe' }])('N-04 %j of a caller is no answer', (value) => {
   expect(readAnswer(value as never)).toEqual({ action: 'cancel' });
 });

@@ -70,7 +70,7 @@ describe('message-compaction', () => {
     expect(tested.requests.at(-1)?.messages).toHaveLength(5);
   });
 
-  test('B-03 also summarises in a long turn: the question stays, and the model gets messages within the limit', async () => {
+  test('B-03 also summarises tool calls in a long turn: the question stays, and the model gets messages within the limit', async () => {
     const tested = await openAgent({
       script: [{ when: '^Sum up', say: 'They counted.' }, { call: { tool: 'count__next' } }],
       policy: { maxStepsPerTurn: 8 },
@@ -82,6 +82,7 @@ describe('message-compaction', () => {
     expect(steps).toHaveLength(8);
     for (const { messages } of steps) expect(messages.length).toBeLessThanOrEqual(6);
     expect(steps.at(-1)?.messages.some(({ content }) => content === summary)).toBe(true);
+    expect(JSON.stringify(tested.requests)).toContain('(calls count__next) {}');
   });
 
   test('replaced messages stay in the archive', async () => {

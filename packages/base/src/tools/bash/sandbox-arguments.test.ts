@@ -58,6 +58,10 @@ describe('the arguments of bubblewrap', () => {
     );
   });
 
+  test('a command has no capabilities', () => {
+    expect(sandboxArguments(plan).join(' ')).toContain('--cap-drop ALL ');
+  });
+
   test('the network is shared only when it is allowed', () => {
     expect(sandboxArguments(plan)).not.toContain('--share-net');
     expect(sandboxArguments({ ...plan, network: true })).toContain('--share-net');

@@ -90,6 +90,7 @@ describe('the addresses that a bundle allows', () => {
   test.each<[string, string, boolean]>([
     ['10.0.0.0/8', '10.1.2.3', true],
     ['10.0.0.0/8', '11.1.2.3', false],
+    ['0.0.0.0/0', '10.1.2.3', true],
     ['127.0.0.1', '127.0.0.1', true],
     ['127.0.0.1', '127.0.0.2', false],
     ['fd00::/8', 'fd12::1', true],

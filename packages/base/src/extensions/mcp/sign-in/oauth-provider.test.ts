@@ -18,6 +18,10 @@ test('N-01 a declared client is bound to the declared issuer, or else to that of
   expect(issuerOf({}, {})).toBeUndefined();
 });
 
+test('a registered client asks for refresh tokens, so that a person signs in once', () => {
+  expect(open({}).provider.clientMetadata.grant_types).toEqual(['authorization_code', 'refresh_token']);
+});
+
 test('N-01 the secret of a declared client is never stored, and the client survives rejected credentials', () => {
   const { provider, saved } = open({ clientId: 'ours', clientSecret: 'a client secret' }, { tokens });
   provider.saveTokens({ ...tokens, access_token: 'another one' });

@@ -19,6 +19,7 @@ test.each([
   [{ clientId: '' }, '.oauth.clientId must be a text'],
   [{ scopes: 'read' }, '.oauth.scopes must be a list of scopes'],
   [{ scopes: ['read write'] }, '.oauth.scopes must be a list of scopes'],
+  [{ callbackPort: '8080' }, '.oauth.callbackPort must be a port'],
   [{ callbackPort: 70_000 }, '.oauth.callbackPort must be a port'],
   [{ grant: 'password' }, '.oauth.grant must be'],
   [{ grant: 'client_credentials', clientId: 'a' }, '.oauth.grant "client_credentials" needs'],
