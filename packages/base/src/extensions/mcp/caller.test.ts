@@ -11,7 +11,10 @@ function open(answers: string[]) {
     write: (bytes: Uint8Array) => written.push(Buffer.from(bytes).toString()) && bytes.length,
     terminate: () => void gone.push('terminated'),
   };
-  const run = async (_: unknown, asked: object) => (options.push(...Object.keys(asked)), answers.shift() ?? '');
+  const run = async (_: unknown, asked: object) => {
+    options.push(...Object.keys(asked));
+    return answers.shift() ?? '';
+  };
   const server = { run, lastWords: () => ({ exit: '', lines: [] }) };
   // The cast is safe: only these two methods are used.
   const caller = new Caller(socket as unknown as Bun.Socket<unknown>, {
