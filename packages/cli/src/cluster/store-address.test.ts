@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
+import { readClusterAccess } from './cluster-access.ts';
 import { needClusterToken, readClusterToken } from './cluster-token.ts';
 import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
@@ -47,6 +48,12 @@ describe('the address of a store', () => {
     expect(readStoreAddress(`@${write('private', `${secret}\n`, 0o600)}`, {})).toBe(secret);
   });
 
+  test('S-08 that comes from a file names this file and that of the token, so that they are never deployed', () => {
+    const [typed, stored, token] = ['typed', 'stored', 'token'].map((name) => `@${write(name, secret, 0o600)}`);
+    const access = readClusterAccess(typed, { GOONDAN_STORE: stored, GOONDAN_CLUSTER_TOKEN: token });
+    expect(access?.secrets.files).toEqual(['typed', 'stored', 'token'].map((name) => join(folder, name)));
+  });
+
   test('S-08 in a file that others may read is refused', () => {
     for (const mode of [0o640, 0o604, 0o620]) {
       const path = write(`open-${mode}`, secret, mode);
@@ -73,6 +80,7 @@ describe('the address of a store', () => {
       expect(error.code).toBe('E_STORE_ADDRESS');
       expect(error.message).not.toContain('hush');
     }
+    expect(refusal(() => readStoreAddress(undefined, { GOONDAN_STORE: 'hush' })).suggestion).toContain(':password');
     expect(refusal(() => readStoreAddress('@/nothing/there', {})).suggestion).toContain('Correct the path');
     expect(refusal(() => readStoreAddress(`@${write('empty', '\n', 0o600)}`, {})).message).toMatch(
       /empty", which is empty/,

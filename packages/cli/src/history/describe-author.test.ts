@@ -11,6 +11,7 @@ test.each<[EventAuthor, string]>([
   [{ kind: 'input', from: { kind: 'agent', name: 'front', instanceKey: 'blue' } }, 'agent front (blue)'],
   [{ kind: 'model', ref: 'Model/main' }, 'model Model/main'],
   [{ kind: 'model', ref: 'Model/main', answeredBy: 'cache' }, 'extension cache for Model/main'],
+  [{ kind: 'model', answeredBy: 'cache' }, 'extension cache for model'],
   [{ kind: 'tool', name: 'dice__roll' }, 'tool dice__roll'],
   [{ kind: 'tool', name: 'dice__roll', answeredBy: 'approval' }, 'extension approval for dice__roll'],
   [{ kind: 'tool', name: 'dice__roll', changedBy: 'ann' }, 'tool dice__roll with arguments of ann'],

@@ -75,11 +75,12 @@ test('a desk takes Ctrl-C only while a question is open', async () => {
   expect(taken).toEqual(['taken', 'given back']);
 });
 
-test('a desk without a person says whether a tool call or a change waits or is denied', async () => {
+test('a desk without a person says whether a tool call, a change or a form waits or is denied', async () => {
   const texts: string[] = [];
   const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'added', diff: '@@ -0,0 +1 @@\n+x\n' }] };
   for (const place of [{}, { refusal: 'Nobody is here.' }]) {
-    const { swarm, terminal, printed } = openPlace([call('call'), call('change', { kind: 'change', args })]);
+    const asked = [call('call'), call('change', { kind: 'change', args }), call('form', { kind: 'form' })];
+    const { swarm, terminal, printed } = openPlace(asked);
     await withDesk({ swarm, options: [], isAlone: true, ...place }, terminal, settle);
     texts.push(printed());
   }
@@ -87,6 +88,7 @@ test('a desk without a person says whether a tool call or a change waits or is d
   expect(texts[0]).toContain(
     'A change of the bundle waits for you:\nchange  helper (default) wants to change its bundle\n',
   );
+  expect(texts[0]).toContain('Answer from another terminal: `gdn answer form` or `gdn deny form`');
   expect(texts[0]).toContain('    added  a  (+1)\n    @@ -0,0 +1 @@\n    +x\n');
   expect(texts[1]).toContain('A tool call needs an answer, but no person can be asked, so it is denied:\ncall ');
   expect(texts[1]).toContain(

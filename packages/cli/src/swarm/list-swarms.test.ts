@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { listSwarms } from './list-swarms.ts';
+import { hasSocket } from './read-status.ts';
 
 const stateRoot = temporaryFolder();
 
@@ -19,4 +20,10 @@ test('reads at most 16 workspaces at a time', async () => {
   expect(most).toBe(16);
   expect(listed).toHaveLength(50);
   for (const { workspaceId, agents } of listed) expect(agents).toEqual([workspaceId]);
+});
+
+test('a swarm in a store may run without a socket on this machine, and one on files does not', () => {
+  expect(hasSocket({ stateRoot, workspaceId: 'w-0' })).toBe(false);
+  // The cast is safe: the store is not used.
+  expect(hasSocket({ cluster: {} as never, workspaceId: 'w-0' })).toBe(true);
 });

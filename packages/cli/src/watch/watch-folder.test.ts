@@ -65,7 +65,7 @@ describe.concurrent('a watched folder', () => {
     expect(await watched.toldTimes(2)).toBe(2);
   });
 
-  test('reports files in a folder that replaced another, as after `git switch`', async () => {
+  test('reports files in a folder that replaced another, as after `git switch`, and a deleted folder', async () => {
     using watched = new WatchedFolder();
     rmSync(join(watched.folder, 'prompts'), { recursive: true });
     mkdirSync(join(watched.folder, 'prompts/deep'), { recursive: true });
@@ -77,6 +77,8 @@ describe.concurrent('a watched folder', () => {
     await watched.toldTimes(3);
     watched.write('prompts/a.md');
     expect(await watched.toldTimes(4)).toBe(4);
+    rmSync(join(watched.folder, 'prompts'), { recursive: true });
+    expect(await watched.toldTimes(5)).toBe(5);
   });
 
   test('does not report packages, hidden folders and the excepted folder', async () => {

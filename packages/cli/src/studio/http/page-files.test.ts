@@ -22,10 +22,10 @@ test('the built page is next to the sources, and loads only its own files', asyn
 });
 
 test('every file has its type, and files of other types are left out', async () => {
-  const folder = folderWith('index.html', 'chunk-abcd1234.js', 'plain.css', 'x.map', '.env');
+  const folder = folderWith('index.html', 'chunk-abcd1234.js', 'icon.png', 'plain.css', 'x.map', '.env');
   mkdirSync(join(folder, 'more'));
   const files = readPageFiles(folder);
-  expect([...files.keys()].toSorted()).toEqual(['/', '/chunk-abcd1234.js', '/plain.css']);
+  expect([...files.keys()].toSorted()).toEqual(['/', '/chunk-abcd1234.js', '/icon.png', '/plain.css']);
   const plain = files.get('/plain.css');
   const answer = plain && answerFile(plain);
   expect(answer?.headers.get('content-type')).toBe('text/css; charset=utf-8');
