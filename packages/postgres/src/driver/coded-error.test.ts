@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { StoreAddress } from './address.ts';
-import { codedError } from './coded-error.ts';
+import { codedError, isElsewhere, storeAway } from './coded-error.ts';
 
 const address = StoreAddress.parse('postgres://gdn:hush@one.example:6000,two.example/gdn');
 
@@ -26,4 +26,10 @@ test('a database that is away is named by its hosts and ports, without the passw
   expect(error.message).toBe(
     'The database at one.example:6000,two.example:5432 cannot be reached: Failed to connect as ***',
   );
+});
+
+test('S-10 only an error of a connection leads to another host', () => {
+  expect(isElsewhere(fromServer('25006', 'No.'), 1)).toBe(true);
+  // All connections are in use.
+  expect(isElsewhere(storeAway('busy'), 2)).toBe(false);
 });

@@ -312,7 +312,14 @@ describe('an import', () => {
       },
     };
     expect(await importFiles(place, cut, 'cut')).toMatchObject({ imported: 6, skipped: 0, problems: [] });
-    const away: Database = { ...database, query: () => Promise.reject(new GoondanError('E_STORE_AWAY', 'away')) };
+    // Only conversations cannot be written.
+    const away: Database = {
+      ...database,
+      query: (...question) =>
+        question[0].includes('insert into gdn_instance')
+          ? Promise.reject(new GoondanError('E_STORE_AWAY', 'away'))
+          : database.query(...question),
+    };
     expect(await codeOf(importFiles(place, away, 'away', { patienceMs: 50 }))).toBe('E_STORE_AWAY');
   });
 

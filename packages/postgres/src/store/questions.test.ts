@@ -90,6 +90,7 @@ test('N-01 a row that is not a question is reported once, stays, and the others 
   expect(await node.answer({ ...questionOf('a'), answer })).toBe(true);
   expect([row?.n, told.includes('a')]).toEqual([2, true]);
   await node.close();
+  expect(node.put(questionOf('b'))).rejects.toMatchObject({ code: 'E_SWARM_STOPPED' });
 });
 
 test('the requests of one instance are read without all others', async () => {
