@@ -4,6 +4,7 @@ import { callsIn, outcomesOf, piecesOf, type ShownMessage, splitText } from './m
 const call = shown({
   role: 'assistant',
   content: [
+    { type: 'reasoning', text: '' },
     { type: 'reasoning', text: 'Hm.' },
     { type: 'text', text: 'I look.' },
     { type: 'tool-call', toolCallId: 'c1', toolName: 'weather__forecast', input: { city: 'Seoul' } },
@@ -125,12 +126,12 @@ test('Y-02 a stored image is a picture with its name and size, and any other fil
       filename: 'a.pdf',
       size: 900,
     },
-    { type: 'image' as const, image: 'https://a.example/cat.png' },
+    { type: 'image' as const, image: 'https://a.example/cat.png', size: 3_000_000 },
   ];
   expect(piecesOf({ role: 'user', content }, new Map(), new Set())).toEqual([
     { type: 'attachment', name: 'cat.png, 12 KB', image: { digest, mediaType: 'image/png' } },
     { type: 'attachment', name: 'cat.svg' },
     { type: 'attachment', name: 'a.pdf, 900 B' },
-    { type: 'attachment', name: 'image' },
+    { type: 'attachment', name: 'image, 3 MB' },
   ]);
 });

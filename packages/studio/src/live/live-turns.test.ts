@@ -14,7 +14,7 @@ describe('the running turns', () => {
 
   test('start anew with each step', () => {
     const turns = follow(started(), text('Let me look', 0), event('step.started', { stepIndex: 1 }));
-    expect(turns[id]).toMatchObject({ text: '', stepIndex: 1 });
+    expect(turns[id]).toMatchObject({ text: '', reasoning: '', stepIndex: 1 });
   });
 
   test('drop discarded text', () => {
@@ -33,6 +33,7 @@ describe('the running turns', () => {
     const other = event('tool.called', { toolCallId: 'c2', toolName: 'x', args: '{}' });
     const failed = event('tool.completed', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}', status: 'error' });
     expect(states(follow(started(), called))).toEqual(['running']);
+    expect(follow(started(), called)[id]?.tools).toMatchObject([{ id: 'c1', name: 'picnic__book', args: '{}' }]);
     expect(states(follow(started(), called, asked, other))).toEqual(['waiting', 'running']);
     expect(states(follow(started(), called, asked, other, failed))).toEqual(['error', 'running']);
   });

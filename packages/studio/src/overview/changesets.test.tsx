@@ -39,6 +39,7 @@ test.each<[ChangesetView, string]>([
   [{ ...changeset, approvedBy: '\u202eeve', approvedVia: 'cli\u200b' }, 'approved by \\u202eeve via cli\\u200b'],
   [unapproved, 'nobody was asked'],
   [{ ...uncommitted, state: 'open', files: [] }, 'no files yet'],
+  [{ ...uncommitted, state: 'open' }, 'open since '],
   [{ ...changeset, state: 'applying' }, 'dot is-broken'],
 ])('the changeset %j says "%s"', (shown, text) => {
   expect(show(shown)).toContain(text);

@@ -22,12 +22,14 @@ test('L-05 a change is shown part by part, with the reason why a process was rep
       },
       { agent: 'other', parts: [], replaced: 'its environment has changed', finishing: [] },
       { agent: 'third', parts: [], renewed: ['default'], finishing: [] },
+      { agent: 'fourth', parts: [], removed: true, finishing: ['k1', 'k2'] },
     ],
   });
   expect(shown).toContain('Reloaded: changed Agent/host; 2 kept.');
   expect(shown).toContain('<span class="quiet">updated</span> Extension/guard');
   expect(shown).toContain('<span class="quiet">retained</span> Tool/clock');
   expect(shown).toContain('Its processes are replaced between turns: its environment has changed.');
+  expect(shown.match(/Removed.*?: .*?\./g)).toEqual(['Removed. Ends after its running turn: k1, k2.']);
   expect(shown).toContain('because the process was changed often: default.');
 });
 

@@ -26,11 +26,12 @@ test('the beginning of a turn and the outcome of a changeset change the view, a 
   expect(names.map((name) => isInView(event(name)))).toEqual([true, true, false, false]);
 });
 
-test('changes of conversations are read at once', () => {
+test('changes of conversations, and the end of the swarm, are read at once', () => {
   const notices: StudioNotice[] = [
     { type: 'instance', at, change: 'deleted' },
     { type: 'conversations' },
+    { type: 'swarm', isRunning: false },
     { type: 'runtime.event', at, name: 'turn.started', payload: {} },
   ];
-  expect(notices.map(isUrgent)).toEqual([true, true, false]);
+  expect(notices.map(isUrgent)).toEqual([true, true, true, false]);
 });
