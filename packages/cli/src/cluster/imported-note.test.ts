@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test';
 import { mkdirSync } from 'node:fs';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../../test/temporary-folder.ts';
 import { noteImport, warnImported } from './imported-note.ts';
 
+const stateRoot = temporaryFolder();
+
 test('S-08 only a swarm whose conversations were copied into a store warns that it goes on with the files', () => {
-  const place = { stateRoot: temporaryFolder(), workspaceId: 'w' };
+  const place = { stateRoot, workspaceId: 'w' };
   mkdirSync(`${place.stateRoot}/workspaces/w`, { recursive: true });
   const printed: string[] = [];
   const terminal = { printError: (text: string) => void printed.push(text) };
