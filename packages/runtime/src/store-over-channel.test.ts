@@ -195,10 +195,11 @@ test('a fence reaches the process with its code, and a failure of the store with
   const { store } = connect(server);
   const { epoch } = await store.conversations.open(address, 'turn-a');
   const secret = 'connect ECONNREFUSED 10.1.2.3:5432';
-  logs.failure = { of: 'append', error: new GoondanError('E_STORE_AWAY', secret, { retryable: true }) };
+  const later = { retryable: true, retryAfterMs: 7 };
+  logs.failure = { of: 'append', error: new GoondanError('E_STORE_AWAY', secret, later) };
   const commit = () => store.conversations.commit(address, epoch, 'turn-a', delta, {}, resultOf('turn-a'));
   const failed = await rejectionOf(commit());
-  expect(failed).toMatchObject({ code: 'E_STORE_AWAY', retryable: true });
+  expect(failed).toMatchObject({ code: 'E_STORE_AWAY', ...later });
   expect(JSON.stringify([failed, String(failed)])).not.toContain('5432');
   expect(reports).toMatchObject([{ message: secret }]);
   const again = await store.conversations.open(address, 'turn-a');

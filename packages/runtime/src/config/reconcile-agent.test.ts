@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import type { DeclaredAgent } from './declared-agent.ts';
 import type { DeclaredExtension } from './declared-extension.ts';
 import type { DeclaredTool } from './declared-tool.ts';
+import { maskSecrets } from '../log/mask-secrets.ts';
+import { extensionDigest } from './extension-digest.ts';
 import { declarationDigest, filesToRefresh, identityOf, isReordered, reconcileAgent } from './reconcile-agent.ts';
 
 function agent(more: Partial<DeclaredAgent> = {}): DeclaredAgent {
@@ -143,6 +145,12 @@ describe('the parts of an agent across a change', () => {
   });
 });
 
+test('the digest of an extension follows its code and its config, and not its secrets', () => {
+  const digest = (key: string, code = '1') =>
+    extensionDigest(extension('e', { digest: code }, { key }), maskSecrets(['old-secret', 'new-secret']));
+  expect(new Set([digest('old-secret'), digest('new-secret'), digest('a'), digest('a', '2')]).size).toBe(3);
+});
+
 describe('the reason to replace the process', () => {
   const packaged = (more: Partial<DeclaredExtension> = {}, config: JsonObject = {}) =>
     withExtensions(extension('e', { package: 'p', root: '/b/node_modules/p', ...more }, config));
@@ -154,6 +162,7 @@ describe('the reason to replace the process', () => {
   test.each([
     ['its environment has changed', agent(), agent({ environment: { A: '1' } })],
     ['its environment has changed', agent({ environment: { A: '1' } }), agent({ environment: { A: '2' } })],
+    ['its isolation has changed', agent(), agent({ isolation: 'agent' })],
     ['its working folder has changed', agent(), agent({ workdir: '/w' })],
     ['the recording of its turns was switched on or off', agent(), agent({ policy: { trace: 'off' } })],
     ['the recording of its turns was switched on or off', agent({ policy: { trace: 'off' } }), agent()],

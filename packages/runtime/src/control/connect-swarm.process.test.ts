@@ -37,7 +37,9 @@ describe('the client of a control socket', () => {
     expect(await client.status()).toEqual(fakeStatus);
     expect(await client.instances()).toEqual(fakeStatus.instances);
     const delivery = { agent: 'helper', input: 'Hello', id: 'e1', metadata: { a: 1 } };
-    expect(await client.deliver(delivery)).toMatchObject({ accepted: true, eventId: 'e1', duplicate: false });
+    const file = { type: 'file', data: new Uint8Array([1, 2, 255]), mediaType: 'application/pdf' } as const;
+    const sent = { ...delivery, content: [file] };
+    expect(await client.deliver(sent)).toMatchObject({ accepted: true, eventId: 'e1', duplicate: false });
     expect(await client.cancel({ agent: 'helper', eventId: 'x', reason: 'Enough' })).toBe(false);
     expect(await client.deadLetters({ agent: 'helper', instanceKey: 'a/b' })).toMatchObject([{ eventId: 'dead' }]);
     expect(await client.deadLetters()).toHaveLength(1);
@@ -60,7 +62,7 @@ describe('the client of a control socket', () => {
     expect(await client.reload()).toMatchObject({ kept: ['Swarm/fake'], changed: ['Agent/entry'] });
     expect(served.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
       ['instances', {}],
-      ['deliver', delivery],
+      ['deliver', { ...delivery, content: [{ ...file, data: 'AQL/' }] }],
       ['cancel', { agent: 'helper', eventId: 'x', reason: 'Enough' }],
       ['deadLetters', { agent: 'helper', instanceKey: 'a/b' }],
       ['deadLetters', {}],

@@ -268,6 +268,7 @@ const fromAgent = samplesOf<FromAgent>({
       claims: [{ scope: 'swarm', counter: 'c', window: 'minute', amount: 1, limit: 20, isSoft: true }],
       limits: ['requestsPerMinute: 20 of Model/m'],
     },
+    { kind: 'reserve', id: 'b', claims: [{ scope: 'agent', counter: 'c', window: 'day', amount: 1, limit: 20 }] },
     { kind: 'begin', ids: ['turn-1/0/model/1'] },
     { kind: 'raise', approvalId: 'a', budget: { to: 40 } },
   ),
@@ -442,6 +443,12 @@ describe('a rejected frame', () => {
     ],
   ])('%# gives the reason', (frame, message) => {
     expectRefusal(() => agentLanguage.parent.decode(frame), message);
+  });
+
+  test('of a connector names the wrong id of a span', () => {
+    const heard = { name: 'message', createdAt, parentSpanId: 'F'.repeat(16) };
+    const frame = JSON.stringify({ type: 'connector.event', id: 'e', event: heard });
+    expectRefusal(() => connectorLanguage.parent.decode(frame), 'event.parentSpanId is not 16 lowercase');
   });
 
   test.each<[FromAgent, string]>([

@@ -36,6 +36,11 @@ test.each<[JsonValue, string, readonly string[]]>([
     ['properties', 'a', 'minimun'],
   ],
   [{ anyOf: [{}, { nope: 1 }] }, 'anyOf.1 has the unknown keyword "nope"', ['anyOf', '1', 'nope']],
+  [
+    { additionalProperties: { nope: 1 } },
+    'additionalProperties has the unknown keyword',
+    ['additionalProperties', 'nope'],
+  ],
   [{ items: { $id: 'x' } }, 'items has the unknown keyword "$id"', ['items', '$id']],
   [
     { dependencies: { a: { nope: 1 } } },

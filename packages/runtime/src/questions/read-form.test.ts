@@ -52,6 +52,7 @@ test.each<[unknown, string]>([
   [undefined, 'its form is not a JSON Schema'],
   [{ type: 'string' }, 'its form must have type object, and properties'],
   [{ type: 'object', properties: {}, required: ['a'] }, 'its form requires "a", which is not a field'],
+  [{ type: 'object', properties: { a: null } }, 'the field "a" of its form is not a schema'],
   [{ type: 'object', properties: { a: { type: 'object' } } }, 'the field "a" of its form must be a text, a choice'],
   [{ type: 'object', properties: { a: { type: 'string', enum: [1] } } }, 'the field "a" of its form has choices that'],
   [

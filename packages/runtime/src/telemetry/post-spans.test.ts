@@ -76,6 +76,8 @@ test.each([
 test('rejected spans are counted, whatever else is in the answer', async () => {
   const rejecting = { partialSuccess: { rejectedSpans: '7', errorMessage: 'too old' } };
   expect(await post(serve(() => Response.json(rejecting)))).toEqual({ type: 'taken', rejected: 7, why: 'too old' });
+  const mute = { partialSuccess: { rejectedSpans: 7, errorMessage: 7 } };
+  expect(await post(serve(() => Response.json(mute)))).toMatchObject({ rejected: 7, why: 'it gives no reason' });
   for (const answer of [
     '',
     'null',

@@ -198,7 +198,10 @@ const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
     changed: ['Agent/entry'],
     added: [],
     removed: [],
-    agents: [{ agent: 'entry', parts: [{ identity: 'Extension/guard', fate: 'updated' }], finishing: ['default'] }],
+    agents: [
+      { agent: 'entry', parts: [{ identity: 'Extension/guard', fate: 'updated' }], finishing: ['default'] },
+      { agent: 'helper', parts: [{ identity: 'Extension/guard', fate: 'retained' }], finishing: [] },
+    ],
   }),
 };
 
@@ -242,6 +245,7 @@ export const fakeStatus: SwarmStatus = {
     { agent: 'helper', instanceKey: 'a/b', status: 'waiting', queued: 1, crashes: 3, problem: 'It crashed.' },
   ],
   connections: [{ connection: 'telegram', status: 'listening', pid: 4244, crashes: 0 }],
+  kept: [{ agent: 'entry', extension: 'mcp', status: 'waiting', crashes: 1 }],
 };
 
 function endOf({ agent, instanceKey, eventId, traceId }: Acceptance, result: TurnResult): TurnEnd {

@@ -304,4 +304,17 @@ describe('a state that is set outside a turn', () => {
     await clock.advance(2_000);
     expect(await agent.stateOf('counter')).toBe(8);
   });
+
+  test('is written within two seconds after a turn that could not begin', async () => {
+    const clock = manualClock();
+    const { store } = failingStore();
+    const open: ConversationStore['open'] = () => {
+      agent.agent.parts.states.put('counter', 7);
+      return Promise.reject(new GoondanError('E_DISK_FULL', 'no room'));
+    };
+    const agent = await scriptedAgent({ clock, store: { ...store, open }, extensions: [counter] });
+    await agent.say('one').catch(() => undefined);
+    await clock.advance(2_000);
+    expect(await agent.stateOf('counter')).toBe(7);
+  });
 });

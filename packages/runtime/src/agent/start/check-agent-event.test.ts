@@ -43,6 +43,7 @@ describe('an agent event', () => {
     ['instanceKey is "other", but this instance is "default"', 'instanceKey', 'other'],
     ['traceId is not a text', 'traceId', undefined],
     ['input is not a text', 'input', 42],
+    ['content is not a list of parts', 'content', 'hello'],
     ['createdAt is not a valid Date', 'createdAt', '2026-01-02'],
     ['createdAt is not a valid Date', 'createdAt', new Date('nonsense')],
     ['source.kind is not one of agent, connector, cli', 'source', undefined],

@@ -111,6 +111,19 @@ describe('the gate for tokens', () => {
     expect(await outcome('right', '10.0.0.4')).toBe('right');
   });
 
+  test('counts the checks of an address that still run after another one has ended', async () => {
+    const { outcome, clock } = openGate({ mostChecksOfAddress: 2 });
+    await outcome('wrong');
+    const first = outcome('right');
+    await clock.advance(1);
+    const others = [outcome('a')];
+    await clock.advance(portLimits.slowMs - 1);
+    expect(await first).toBe('right');
+    others.push(outcome('b'), outcome('c'));
+    await clock.advance(portLimits.slowestMs);
+    expect(await Promise.all(others)).toEqual([401, 401, 429]);
+  });
+
   test('lets a right token of another address through while many addresses send wrong ones', async () => {
     const { outcome, clock, checked } = openGate({ mostChecks: 4, mostChecksOfAddress: 2 });
     const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];

@@ -176,7 +176,8 @@ test('Y-04 a budget is raised only with the approval of a person', async () => {
   expect(swarm.counters.size).toBe(0);
   expect(await ask({ kind: 'raise', approvalId: 'approved', budget })).toEqual({ status: 'done' });
   expect([...swarm.counters.values()]).toMatchObject([{ raisedTo: 4 }]);
-  const money = { ...budget, budget: 'cost', measure: 'money', currency: 'EUR', limit: 0.1, to: 0.1 + 0.2 };
+  const ofTurn = { ...budget, scope: 'turn' };
+  const money = { ...ofTurn, budget: 'cost', measure: 'money', currency: 'EUR', limit: 0.1, to: 0.1 + 0.2 };
   await ask({ kind: 'raise', approvalId: 'approved', budget: money });
   // The day of the question is over, so its answer raises nothing.
   const ofDay = { ...budget, budget: 'daily', per: 'day', day: '2026-01-01' };

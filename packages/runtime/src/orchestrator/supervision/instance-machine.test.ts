@@ -366,6 +366,12 @@ describe('a drain', () => {
     ]);
   });
 
+  test('R-07 ends as it was asked to, also if the process hangs meanwhile', () => {
+    const instance = busy();
+    instance.do({ type: 'drain', graceMs: 1_000, afterwards: 'stop' }, { type: 'heartbeat.missed', process: 1 });
+    expect(instance.state.phase).toMatchObject({ name: 'killed', why: 'hung', afterwards: 'stop' });
+  });
+
   test('R-07 stops an instance without a process and takes it out of the line', () => {
     const instance = new Driven();
     instance.acts(work('a'));

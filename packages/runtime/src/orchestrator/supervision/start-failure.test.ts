@@ -262,6 +262,7 @@ test.each<[ErrorCode, boolean, boolean]>([
   ['E_EXT_CONFIG', true, false],
   ['E_EXT_COMPAT', true, false],
   ['E_ENV_MISSING', true, false],
+  ['E_PIPELINE_KIND', true, false],
   ['E_STORE_CORRUPT', true, true],
   ['E_STORE_INSTANCE', true, true],
   ['E_DISK_FULL', false, true],

@@ -717,11 +717,14 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
   ],
 };
 
-/** Groups of many similar attempts: `npm test` tries every 18th of them, and every tenth of the other groups. */
+/** Attempts that `npm test` always tries, one for each rule that only a sample would notice. */
+const always: readonly string[] = ['uses another file as a prompt', 'adds a SKILL.md to a folder with files'];
+/** Groups of many similar attempts: `npm test` tries every 150th of them, and every 75th of the other groups. */
 const largeGroups: readonly string[] = ['the code of existing parts', 'the code of existing parts by new files'];
 
 describe.each(Object.entries(groups))('an agent cannot change %s', (group, attempts) => {
-  test.each([...sampledCases(attempts, largeGroups.includes(group) ? 150 : 75)])(
+  const sampled = sampledCases(attempts, largeGroups.includes(group) ? 150 : 75);
+  test.each(attempts.filter((attempt) => sampled.includes(attempt) || always.includes(attempt[0])))(
     'it %s',
     async (_title, texts, sentence, request = {}) => {
       const examined = await examine(texts, request);
