@@ -68,3 +68,22 @@ test('an epoch writes nothing after its checkpoint, even if the checkpoint and t
   expect(ownerOf((await journal.open(coder, 'turn-b')).epoch)).toBe(2);
   await journal.close();
 });
+
+test('a read during a reset leaves the conversation to the process that opens it next', async () => {
+  const stateRoot = join(root, 'read');
+  const journal = await open(stateRoot);
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close(coder);
+  let isReset = false;
+  const resetting = journal.reset(coder).finally(() => void (isReset = true));
+  const reads: Promise<unknown>[] = [];
+  while (!isReset) {
+    reads.push(journal.read(coder));
+    await new Promise(setImmediate);
+  }
+  await Promise.all([resetting, ...reads]);
+  const other = await open(stateRoot);
+  await runSimpleTurn(other, coder, 'b');
+  await other.close();
+  await journal.close();
+});

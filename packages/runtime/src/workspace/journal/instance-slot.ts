@@ -120,7 +120,11 @@ export class InstanceSlot {
   /** Returns the writer if this process owns the instance. After a disk error, loads the writer again first. */
   async ownedWriter(): Promise<InstanceWriter | undefined> {
     await this.releaseUnused();
-    return this.#writer && this.#lock?.isHeld() ? this.openWriter() : undefined;
+    const isOwned = () => this.#writer !== undefined && this.#lock?.isHeld() === true;
+    if (!isOwned()) return undefined;
+    if (this.#unfinished === 0 && this.#openedWriter) return this.#openedWriter;
+    // A running `withWriter` may give the instance back first.
+    return this.#using(() => this.#inTurn(async () => (isOwned() ? this.#openWriter() : undefined)));
   }
 
   /** Releases the lock, if an earlier release failed. Returns `undefined` when there is nothing to release. */
