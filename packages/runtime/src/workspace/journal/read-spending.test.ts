@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { NO_USAGE, sumUsage } from '../../ports/token-usage.ts';
+import { pausedFs } from '../simulation/paused-fs.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { coder, momentsOf, openOwner, openSimulated as open } from '../simulation/simulated-journal.ts';
@@ -131,6 +132,22 @@ test('Y-03 conversations that are deleted at the same time all count', async () 
   for (const instanceKey of keys) await runTurn(journal, instanceKey, 10, false, { ...coder, instanceKey });
   await Promise.all(keys.map((instanceKey) => journal.delete({ ...coder, instanceKey }, { force: true })));
   expect(await totalOf(journal)).toEqual({ calls: 8, tokens: 134, conversations: 1 });
+});
+
+test('Y-03 a deletion that cannot keep its usage does not stop the next one, and both count', async () => {
+  const disk = SimulatedDisk.empty();
+  let failures = 1;
+  const failing = pausedFs(disk, async (operation, path) => {
+    if (operation === 'read' && path.endsWith('/deleted-usage.json') && failures-- > 0) throw new Error('broken');
+  });
+  const journal = await open(failing);
+  for (const instanceKey of ['one', 'two']) {
+    await runTurn(journal, instanceKey, 10, false, { ...coder, instanceKey });
+    await journal.delete({ ...coder, instanceKey }, { force: true });
+  }
+  const left = await disk.list('/state/workspaces/simulation/instances');
+  expect(left).toEqual([expect.stringContaining('.deleted-coder~one~')]);
+  expect(await totalOf(journal)).toEqual({ calls: 4, tokens: 22, conversations: 0 });
 });
 
 test('Y-03 a day counts for 400 days, also before a checkpoint removes it', async () => {
