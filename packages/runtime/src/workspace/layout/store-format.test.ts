@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
+import { systemFs } from '../../ports/fs.ts';
 import { joinFiles } from '../../store/files/file-placement.ts';
 import { openStoreReader } from '../../store/files/open-store-reader.ts';
 import { openSwarmList } from '../../store/files/open-swarm-list.ts';
@@ -35,6 +36,12 @@ test('owners may write the format at the same time, and write a file again that 
     await Promise.all(Array.from({ length: 8 }, () => writeFormat({ stateRoot })));
     expect(readFileSync(path, 'utf8')).toBe('{"formatVersion":1}\n');
   }
+});
+
+test('a format that is whole is not written again, so that no process ever misses it', async () => {
+  const { stateRoot } = newRoot('{"formatVersion":1}\n');
+  const fs = { ...systemFs, createNew: () => Promise.reject(new Error('written again')) };
+  expect(await writeFormat({ stateRoot, fs })).toBeUndefined();
 });
 
 test.each([
