@@ -101,4 +101,16 @@ describe('the tree of a command', () => {
     const left = await endTree(stubborn, { graceMs: 500 }).finally(() => now.mockRestore());
     expect([left, runningCommands(`sleep ${mark}`)]).toEqual([0, []]);
   });
+
+  test('is killed after a grace of more looks than the kills after which it is given up', async () => {
+    const mark = newMark();
+    const stubborn = start(`trap '' TERM; sleep ${mark}; sleep ${mark}`);
+    await until(() => countSleeping(mark) === 1);
+    let looks = 0;
+    const { sleep } = Bun;
+    const now = spyOn(performance, 'now').mockImplementation(() => (looks > 150 ? 60_000 : 0));
+    const waits = spyOn(Bun, 'sleep').mockImplementation((ms) => sleep(++looks > 150 ? ms : 0));
+    const left = await endTree(stubborn, { graceMs: 500 }).finally(() => [now, waits].map((spy) => spy.mockRestore()));
+    expect([left, runningCommands(`sleep ${mark}`)]).toEqual([0, []]);
+  });
 });
