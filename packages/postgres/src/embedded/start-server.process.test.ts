@@ -43,6 +43,11 @@ test('S-08 a server with a password refuses everybody else, and its processes na
   expect(server.port).toBeLessThan(32_768);
 });
 
+test('a server that ends before it is ready is an error at once, with what it said', async () => {
+  const second = await startServer({ folder, password }).catch((error: unknown) => error);
+  expect(second).toMatchObject({ code: 'E_PROCESS_START', message: expect.stringContaining('postmaster.pid') });
+});
+
 test('a killed server goes on with its data, at the same port', async () => {
   const database = openDatabase(server.addressOf('postgres'), { connections: 1 });
   try {
