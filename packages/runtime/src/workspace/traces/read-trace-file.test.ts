@@ -38,6 +38,12 @@ test('lines that a deletion has erased are no gap, even if it comes between two 
   expect(await readTraceLines(fs, [piece, piece])).toEqual([{ type: 'cut' }]);
 });
 
+test('a line that begins with spaces and has anything else is a gap', async () => {
+  const fs = { ...systemFs, read: async () => Buffer.from(`    ${lineOf({ type: 'cut' })}`) };
+  const piece = { path: 'traces', from: 0, to: 80, lineStart };
+  expect(await readTraceLines(fs, [piece])).toEqual([{ type: 'dropped', count: 1 }]);
+});
+
 test('the summary of a short trace in several pieces has every run of the turn', async () => {
   const path = join(folder, 'turn.jsonl');
   const time = new Date(0).toISOString();
