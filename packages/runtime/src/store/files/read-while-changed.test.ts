@@ -254,6 +254,13 @@ test('a history says that its conversation was deleted during the read, even if 
   }
 });
 
+test('a history is empty if its conversation is deleted before the first turn is read', async () => {
+  const disk = await written();
+  const deleting = once('read', '/events.000002.jsonl', async () => (await ownerOf(disk)).delete(at, { force: true }));
+  const { turns } = await readersOn(disk, deleting).history.history(at);
+  expect(await Array.fromAsync(turns)).toEqual([]);
+});
+
 test('a history says that its next turns were deleted during the read, because the log was full', async () => {
   expect(await rejectionOf(readAround(goOn))).toMatchObject({
     code: 'E_HISTORY_RANGE',
