@@ -56,8 +56,9 @@ function repeatOf({ file, name }, seed) {
   if (file === undefined) return '';
   const samples = process.env['GOONDAN_SAMPLES'];
   const variables = `${samples === undefined ? '' : `GOONDAN_SAMPLES=${samples} `}GOONDAN_SEED=${seed}`;
-  // Bun takes a regular expression. A dot stands for each character that means something to it, or to a shell.
-  const title = name.replaceAll(/[^\p{L}\p{N} ,:-]/gu, '.');
+  // Bun takes a regular expression. A dot stands for each character that means something to it, or to a shell, and a title
+  // may have several lines.
+  const title = name.replaceAll(/[^\p{L}\p{N}\s,:-]/gu, '.').replaceAll(/\s*\n\s*/g, '\\s+');
   return `\nRepeat: ${variables} npm test -- ${file}${name === '(unnamed)' ? '' : ` -t '${title}$'`}`;
 }
 
