@@ -100,7 +100,9 @@ function readSummary(ending) {
 
 function close(summary, code) {
   if (summary === undefined) {
-    process.stderr.write(`\nThe run ended before its summary (exit code ${code}): does a test call process.exit?\n`);
+    process.stderr.write(
+      `\nThe run ended without a summary (exit code ${code}): no test matched, or a test called process.exit.\n`,
+    );
     return end('0 passed, 1 failed', code || 1);
   }
   const { pass, fail: failed, skip, todo } = summary;

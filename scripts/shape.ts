@@ -1,6 +1,6 @@
 /**
- * `npm run shape`: prints the size of the repository beside the budgets of `shape.json`, which `test/shape.test.ts`
- * enforces. A budget only goes down.
+ * `npm run shape`: prints the size of the repository beside the budgets of `shape.json`, and fails above a budget, as
+ * `test/shape.test.ts` does. A budget only goes down.
  *
  * code lines      lines of `packages/NAME/{src,bin}` with anything but white space and comments, without tests and without
  *                 the folders testing/, simulation/, wire/ and fixtures/
@@ -192,4 +192,8 @@ function render(shape: Shape): string {
   return [...lines, '', ...listExcesses(shape, budgets)].join('\n');
 }
 
-if (import.meta.main) console.log(render(await measureShape()));
+if (import.meta.main) {
+  const shape = await measureShape();
+  console.log(render(shape));
+  if (listExcesses(shape, budgets).length > 0) process.exitCode = 1;
+}
