@@ -58,7 +58,9 @@ function repeatOf({ file, name }, seed) {
   const variables = `${samples === undefined ? '' : `GOONDAN_SAMPLES=${samples} `}GOONDAN_SEED=${seed}`;
   // Bun takes a regular expression. A dot stands for each character that means something to it, or to a shell, and a title
   // may have several lines.
-  const title = name.replaceAll(/[^\p{L}\p{N}\s,:-]/gu, '.').replaceAll(/\s*\n\s*/g, '\\s+');
+  const title = name
+    .replaceAll(/[^\p{L}\p{N}\s,:-]/gu, (found) => '.'.repeat(found.length))
+    .replaceAll(/\s*\n\s*/g, '\\s+');
   return `\nRepeat: ${variables} npm test -- ${file}${name === '(unnamed)' ? '' : ` -t '${title}$'`}`;
 }
 

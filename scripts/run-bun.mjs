@@ -101,7 +101,7 @@ function readSummary(ending) {
 function close(summary, code) {
   if (summary === undefined) {
     process.stderr.write(
-      `\nThe run ended without a summary (exit code ${code}): no test matched, or a test called process.exit.\n`,
+      `\nThe run ended without a summary (exit code ${code}): no test matched, or something ended the run, such as process.exit in a test.\n`,
     );
     return end('0 passed, 1 failed', code || 1);
   }

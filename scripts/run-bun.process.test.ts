@@ -90,7 +90,7 @@ describe('npm test', () => {
   test('a failed test gets the same random samples again with the command that is printed', async () => {
     const sampled = `import { test } from 'bun:test';
       import fc from 'fast-check';
-      for (const name of ["isn't \\"$(small)\\" | [x]\\n  in lines", 'is not small'])
+      for (const name of ["isn't \\"$(small)\\" | [🙂]\\n  in lines", 'is not small'])
         test(name, () => { throw new Error('sample ' + fc.sample(fc.uuid(), 1)); });`;
     const files = { 'a.test.ts': sampled };
     const first = await runSuite(files, [], { GOONDAN_SEED: undefined });

@@ -74,10 +74,10 @@ test('a read during a reset leaves the conversation to the process that opens it
   const journal = await open(stateRoot);
   await runSimpleTurn(journal, coder, 'a');
   await journal.close(coder);
-  let isReset = false;
-  const resetting = journal.reset(coder).finally(() => void (isReset = true));
+  const state = { isReset: false };
+  const resetting = journal.reset(coder).finally(() => void (state.isReset = true));
   const reads: Promise<unknown>[] = [];
-  while (!isReset) {
+  while (!state.isReset) {
     reads.push(journal.read(coder));
     await new Promise(setImmediate);
   }

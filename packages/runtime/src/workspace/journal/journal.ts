@@ -99,8 +99,8 @@ export interface Journal extends ConversationStore {
    * records the reset. Only for the supervisor of the instance, while the instance has no process.
    *
    * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery, and those of `ending`, which is called when
-   * nothing refuses the reset any more, just before it. After a disk error call it again, because the lock may not have been
-   * released.
+   * nothing refuses the reset any more, just before it, and must not use the instance: it would wait for itself. After a
+   * disk error call it again, because the lock may not have been released.
    */
   reset(instance: AgentAddress, ending?: () => Promise<void>): Promise<void>;
   /** Returns true if any file of the instance exists, damaged or not. */
@@ -114,7 +114,7 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while
    * another process owns the instance, `E_STORE_ORDER` while a turn runs in this process; those of the disk, and
    * without `force` those of an unreadable inbox, and those of `ending`. It is called when nothing refuses the deletion any
-   * more, just before it.
+   * more, just before it, and must not use the instance: it would wait for itself.
    */
   delete(instance: AgentAddress, options?: DeleteOptions, ending?: () => Promise<void>): Promise<DeletedInstance>;
   /**
