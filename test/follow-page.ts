@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { readRepository, repository } from './read-repository.ts';
 import { sampleStep } from './samples.ts';
+import { until } from './until.ts';
 
 const launcher = join(repository, 'packages/cli/bin/gdn.cjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
@@ -22,7 +23,15 @@ export async function followPage(path: string, place: GdnPlace, { isReal = false
     } else if (step.does === 'read') {
       expect(withoutChance(said)).toBe(withoutChance(step.text));
     } else {
-      const { stdout, stderr, exitCode } = await (!isReal && isPlain(step.command) ? run : type)(step.command, place);
+      const enter = !isReal && isPlain(step.command) ? run : type;
+      const { stdout, stderr, exitCode } = await until(
+        async () => {
+          const ended = await enter(step.command, place);
+          // A trace is written a moment after the answer, and a test types faster than a person.
+          return !ended.stderr.startsWith('E_TRACE_UNKNOWN: There are no recorded turns.') && ended;
+        },
+        { about: step.command },
+      );
       // A command that started a swarm succeeds even if a connection cannot listen; the next command would only see that.
       const isFine = exitCode === 0 && !stderr.includes('does not listen yet');
       expect({ command: step.command, exitCode, stderr: isFine ? '' : stderr }).toEqual({
