@@ -4,6 +4,7 @@
  */
 import type { ChannelEnd } from './channel/channel.ts';
 import type { Language } from './codec.ts';
+import type { BlockedCode } from './running-code.ts';
 
 export interface SpawnRequest {
   /** The name of the child in messages, such as `agent coder/default`. */
@@ -41,6 +42,8 @@ export interface ChildExit {
    * a process that ended with its last conversation.
    */
   readonly sharing?: 'together' | 'alone' | 'left';
+  /** The code in which the child was blocked, in words. For a conversation in a shared process: only its own code. */
+  readonly blocked?: string;
 }
 
 export interface ChildProcess<Down, Up> {
@@ -50,6 +53,8 @@ export interface ChildProcess<Down, Up> {
   readonly shared?: { readonly changes: number };
   /** Resolves once, when the child has exited, its last messages were read, and no process that it started is left. */
   readonly exited: Promise<ChildExit>;
+  /** Called when the child does not answer. Returns the code in which it is blocked, if that is known. */
+  readonly hung?: () => BlockedCode | undefined;
   /** Sends SIGTERM to the whole process group, and SIGKILL after `graceMs`. If `graceMs` is 0, sends only SIGKILL. */
   kill(graceMs: number): Promise<ChildExit>;
 }

@@ -93,7 +93,7 @@ function shownBy(agent: Awaited<ReturnType<typeof scriptedAgent>>) {
   const { parts } = agent.agent;
   return {
     extensions: agent.agent.extensions,
-    layers: kinds.map((kind) => agent.agent.layers(kind).map(({ run: _, ...layer }) => layer)),
+    layers: kinds.map((kind) => agent.agent.layers(kind).map(({ run: _, mark: __, ...layer }) => layer)),
     tools: parts.tools.items(),
     configs: parts.tools.items().map(({ name }) => parts.tools.get(name)?.config),
     prompt: parts.plan.systemPrompt,

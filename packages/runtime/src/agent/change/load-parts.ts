@@ -1,8 +1,10 @@
 /** Loads the parts of an agent in the order of their declaration: tools, then extensions, one after the other. */
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type ExtensionDeps, ExtensionPart } from '../extension/extension-part.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { codeOf, fileOf } from '../tool/tool-fingerprint.ts';
 import { takenByDeclared, ToolRegistry } from '../tool/tool-registry.ts';
 import type { AgentPart, PartDeclaration, WantedParts } from './agent-part.ts';
 import { matchParts } from './match-parts.ts';
@@ -54,7 +56,7 @@ const SLOW_MS = 3_000;
 
 /**
  * Loads the part. If this takes long, the log names the part: the process may be killed because it is not ready in time,
- * and only the process knows what it waits for.
+ * and only the process knows what it waits for. If it blocks the process, the orchestrator names it.
  */
 async function namedWhenSlow(
   { load }: Pick<ReturnType<typeof openPart>, 'load'>,
@@ -70,9 +72,13 @@ async function namedWhenSlow(
       ...(kind === 'Extension' ? { extension: name } : {}),
     });
   });
+  const { entry } = 'resource' in declaration ? declaration.resource.spec : declaration;
+  const file = fileOf(codeOf({ ...declaration, ...defined({ entry }) }));
+  const leave = deps.running.enter(`while loading ${file ?? `${kind}/${name}`}`);
   try {
     await load();
   } finally {
+    leave();
     callOff();
   }
 }

@@ -11,11 +11,12 @@
 import type { Cleanup, ExtensionResource, ExtensionStateApi, JsonValue } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
+import type { RunningCode } from '../../ipc/running-code.ts';
 import { defined } from '../../json/defined.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
-import { codeOf } from '../tool/tool-fingerprint.ts';
+import { codeOf, withFile } from '../tool/tool-fingerprint.ts';
 import { type ReportRefusedTool, ToolRegistry } from '../tool/tool-registry.ts';
 import type { EventBus, Handler } from './event-bus.ts';
 import { type ExtensionStates, stateApi } from './extension-states.ts';
@@ -29,6 +30,8 @@ export interface ExtensionDeps {
   readonly addSecrets: (secrets: unknown, extension: string) => void;
   readonly loggerFor: (extension: string) => Console;
   readonly log: Log;
+  /** Notes which code of the bundle runs. */
+  readonly running: RunningCode;
   readonly onRefusedTool: ReportRefusedTool;
   /** Called when an extension has registered although it is gone, because its change was dropped meanwhile. */
   readonly onLate: (part: ExtensionPart) => void;
@@ -43,7 +46,7 @@ const MOST_HELD = 1_000;
 
 export class ExtensionPart {
   readonly resource: ExtensionResource;
-  readonly layers = new LayerRegistry();
+  readonly layers: LayerRegistry;
   readonly tools: ToolRegistry;
   readonly state: ExtensionStateApi;
   /** The scope of its draws while it is loaded. */
@@ -69,6 +72,10 @@ export class ExtensionPart {
   ) {
     this.resource = checkExtensionResource(declaration.resource);
     this.scope = deps.drawScopeFor?.(this.name);
+    const code = codeOf({ ...declaration, entry: this.resource.spec.entry });
+    this.layers = new LayerRegistry((kind) =>
+      deps.running.marker(withFile(`in the ${kind} layer of extension ${this.name}`, code)),
+    );
     this.tools = new ToolRegistry(deps.onRefusedTool, isDeclared);
     this.state = stateApi(
       () => (this.#ownState === undefined ? deps.states.get(this.name) : this.#ownState.value),

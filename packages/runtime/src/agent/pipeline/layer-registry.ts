@@ -15,6 +15,9 @@ export class LayerRegistry {
   private registered: Layer[] = [];
   private sorted: Partial<Record<MiddlewareKind, readonly Layer[]>> | undefined;
 
+  /** `markerFor`: makes the function with which layers of a kind note that they run. */
+  constructor(private readonly markerFor?: (kind: MiddlewareKind) => () => void) {}
+
   add(extension: string, tier: Tier, kind: unknown, run: unknown, options: MiddlewareOptions = {}): void {
     if (!isMiddlewareKind(kind)) {
       throw new GoondanError(
@@ -40,6 +43,7 @@ export class LayerRegistry {
       priority: options.priority ?? 0,
       // Safe: the onion checks what the function returns.
       run: run as Layer['run'],
+      mark: this.markerFor?.(kind),
       mayShortCircuit: options.mayShortCircuit ?? false,
       timeoutMs: options.timeoutMs,
       onError: options.onError ?? 'fail',

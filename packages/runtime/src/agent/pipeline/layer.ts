@@ -6,6 +6,8 @@ import type { LayerSummary } from '../../ipc/from-agent.ts';
 export interface Layer extends Omit<LayerSummary, 'timeoutMs'> {
   /** The extension's own function. Its result is unchecked; the onion checks it. */
   readonly run: (context: object) => unknown;
+  /** Notes that the code of this layer runs now: it begins, or its `next()` has settled. */
+  readonly mark?: (() => void) | undefined;
   readonly timeoutMs: number | undefined;
   /** The budgets that a model layer reserves. */
   readonly budgets?: readonly Budget[];

@@ -143,11 +143,13 @@ class LayerRun<Result> implements AskingLayer {
 
   innerResolved(value: unknown): void {
     this.innerState = 'resolved';
+    this.layer.mark?.();
     if (this.span !== undefined || this.deadline !== undefined) this.innerSettled(value);
   }
 
   innerRejected(thrown: unknown): void {
     this.innerState = 'rejected';
+    this.layer.mark?.();
     this.innerError = thrown;
     // The layer may not have handled the promise of next(). The rejection of that promise must not end the process.
     this.inner?.catch(() => undefined);
@@ -168,6 +170,7 @@ class LayerRun<Result> implements AskingLayer {
   }
 
   private callLayer(): unknown {
+    this.layer.mark?.();
     const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
     // Checked now, because a moment later the inner part may have settled, and the missing await would go unnoticed.
     if (this.innerState === 'running' && isSettled(returned)) this.didNotWait = true;

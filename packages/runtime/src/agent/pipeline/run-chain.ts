@@ -1,6 +1,7 @@
 /** Runs every chain of a turn: the onion with the agent's layers, traced from start to end. */
 import { aboutThrown } from '../../log/about-thrown.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
+import type { RunningCode } from '../../ipc/running-code.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Layer } from './layer.ts';
@@ -18,13 +19,18 @@ export function runChain<Result>(turn: ChainOwner, chain: TurnChain<Result>): Pr
 }
 
 interface ChainOwner {
-  readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
+  readonly agent: {
+    readonly layers: LayerRegistry;
+    readonly running: RunningCode;
+    readonly log: Log;
+    readonly locate: LocateThrown;
+  };
   readonly clock: Clock;
 }
 
 type TurnChain<Result> = Omit<Chain<Result>, 'layers' | 'clock' | 'warn'>;
 
-function runLayers<Result>(
+async function runLayers<Result>(
   { agent, clock }: ChainOwner,
   chain: TurnChain<Result>,
   registered: readonly Layer[],
@@ -33,7 +39,15 @@ function runLayers<Result>(
   const warn = ({ event, layer, message }: LayerWarning) =>
     agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrownBy(layer))) });
   const contextFor: typeof chain.contextFor = (asking, next) => showFields(chain.contextFor(asking, next));
-  return runOnion({ ...chain, layers, clock, warn, contextFor });
+  const core = () => {
+    agent.running.wait();
+    return chain.core();
+  };
+  try {
+    return await runOnion({ ...chain, core, layers, clock, warn, contextFor });
+  } finally {
+    agent.running.wait();
+  }
 }
 
 /**

@@ -35,7 +35,7 @@ export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
   };
 }
 
-function summarise({ run: _, timeoutMs, ...layer }: Layer): LayerSummary {
+function summarise({ run: _, mark: __, timeoutMs, ...layer }: Layer): LayerSummary {
   return timeoutMs === undefined ? layer : { ...layer, timeoutMs };
 }
 

@@ -15,6 +15,7 @@ import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { extensionDigest } from '../../config/extension-digest.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
 import { RegisterDraws } from '../draws/register-draws.ts';
+import { defined } from '../../json/defined.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
@@ -86,6 +87,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         ...(host.shared === undefined ? { ownsProcess: true } : { sharesProcess: true, forget: host.shared.forget }),
         logSink: (line) => log.send(line),
         ...(draws && { drawScopeFor: () => draws.newScope() }),
+        ...defined({ running: host.running?.() }),
       },
     ),
   );

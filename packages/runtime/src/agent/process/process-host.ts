@@ -2,6 +2,7 @@
 import type { ForgetFiles } from '../change/agent-changes.ts';
 import type { ChannelEnd } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { RunningCode } from '../../ipc/running-code.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -30,6 +31,8 @@ export interface ProcessHost {
   onTerminate(listener: () => void): void;
   /** Calls the listener for an uncaught error. */
   onUncaught(listener: (thrown: unknown) => void): void;
+  /** Notes which code of the bundle runs. `seat`: that of the conversation in a shared process. */
+  running?(seat?: number): RunningCode | undefined;
   /** Set in a process that also runs other conversations. */
   readonly shared?: { readonly forget: ForgetFiles };
   /** Ends the process, or the conversation in a shared process; returns only there and in a test. */

@@ -109,6 +109,7 @@ class SharedProcess {
       watchDraws: () => this.#once('draws', () => host.watchDraws()),
       onTerminate: (listener) => void this.#terminators.set(seat, listener),
       onUncaught: () => undefined,
+      running: () => host.running?.(seat),
       exit: (code) => void this.#leave(seat, code),
       shared: { forget: (files, renewal) => this.#forget(files, renewal) },
     };

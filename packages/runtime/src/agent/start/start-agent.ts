@@ -28,6 +28,7 @@ import type { DrawScope } from '../../trace/draw-scope.ts';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { createLogger } from '../../log/create-logger.ts';
+import { noteRunningCode, type RunningCode } from '../../ipc/running-code.ts';
 import { ExtensionStates } from '../extension/extension-states.ts';
 import { extensionSecrets } from '../extension/extension-secrets.ts';
 import { ExtensionStatuses, STATUS_EVENT } from '../extension/extension-statuses.ts';
@@ -63,6 +64,8 @@ export interface AgentDeps {
   readonly changesets?: Changesets;
   /** Counts model calls together with other processes; without it, the agent counts its own calls. */
   readonly counters?: CallCounters;
+  /** Notes which code of the bundle runs, for a supervisor of this process. */
+  readonly running?: RunningCode;
   readonly clock?: Clock;
   /** Receives complete log lines, with secrets already masked. Must not throw. */
   readonly logSink?: (line: LogLine) => void;
@@ -210,6 +213,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
   };
   const first = await openPlan(plan, address, modelDeps);
   const committed = await store.read(address);
+  const running = deps.running ?? noteRunningCode()();
   const tools = new ToolRegistry();
   const states = new ExtensionStates(committed.extensionState, mask, committed.stateVersion);
   const saveStates = new SaveStates(states, clock, store, address, (level, message) =>
@@ -262,6 +266,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     changesets: deps.changesets ?? noChangesets,
     counters: deps.counters ?? ownCounters(clock, address),
     activity: new Activity(),
+    running,
     clock,
     mask,
     locate,
@@ -281,6 +286,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     addSecrets,
     loggerFor,
     log,
+    running,
     clock,
     report,
     onRefusedTool: ({ code, message }, extension) =>

@@ -22,6 +22,7 @@ import type { RunningToolCall } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { type BoundedRun, withDeadline } from '../with-deadline.ts';
 import { checkToolCall } from './check-tool-call.ts';
+import { withFile } from '../tool/tool-fingerprint.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
@@ -73,10 +74,13 @@ async function callHandler(
   const { toolCallId, toolName } = call;
   const timeoutMs = agent.plan.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${toolName}" ran longer than ${timeoutMs} ms.`);
+  const leave = agent.running.enter(withFile(`in tool ${toolName}`, tool.provider));
   try {
-    const output = await withDeadline(turn, timeoutMs, whenLate, (run) =>
-      tool.handler(toolContext(turn, call, tool, run), input),
-    );
+    const output = await withDeadline(turn, timeoutMs, whenLate, (run) => {
+      const returned = tool.handler(toolContext(turn, call, tool, run), input);
+      agent.running.wait();
+      return returned;
+    });
     const messages = () => turn.conversation.state.nextMessages;
     const taken = agent.files.takeResult(checkOutput(toolName, output), messages);
     return maskToolResult({ toolCallId, toolName, output: taken, status: 'ok' }, agent.mask);
@@ -84,6 +88,8 @@ async function callHandler(
     call.thrown = error;
     logFailedCall(turn, call, error, 'E_TOOL_FAILED', tool.extension);
     return errorResult(agent, call, error, 'E_TOOL_FAILED');
+  } finally {
+    leave();
   }
 }
 

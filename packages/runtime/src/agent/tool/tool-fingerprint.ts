@@ -21,6 +21,18 @@ export function toolFingerprint({ item, provider }: Pick<RegisteredTool, 'item' 
   return digestJson(maskJson({ item: item as unknown as JsonValue, provider }, mask));
 }
 
+/** Names the file of a part: relative to the folder of the bundle, or with its package before it. */
+export function fileOf({ entry, package: name }: JsonObject): string | undefined {
+  if (typeof entry !== 'string') return undefined;
+  const file = entry.replace(/^\.\//, '');
+  return typeof name === 'string' ? `${name}/${file}` : file;
+}
+
+export function withFile(what: string, code: JsonObject): string {
+  const file = fileOf(code);
+  return file === undefined ? what : `${what} (${file})`;
+}
+
 /** Identifies the code of a part by its file, its package and its hash. The folder of the bundle does not count. */
 export function codeOf({ root, entry, digest }: DeclaredCode): JsonObject {
   return defined({ entry, digest, package: root?.split('/node_modules/').slice(1).at(-1) });

@@ -18,6 +18,7 @@ import type { ExtensionStates } from '../extension/extension-states.ts';
 import type { ExtensionStatuses } from '../extension/extension-statuses.ts';
 import type { SaveStates } from '../extension/save-states.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
+import type { RunningCode } from '../../ipc/running-code.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
 import type { ModelSource } from '../model/model-port.ts';
@@ -70,6 +71,8 @@ export interface AgentParts {
   readonly changesets: Changesets;
   readonly counters: CallCounters;
   readonly activity: Activity;
+  /** Notes which code of the bundle runs. */
+  readonly running: RunningCode;
   readonly clock: Clock;
   readonly mask: SecretMask;
   readonly locate: LocateThrown;

@@ -52,7 +52,8 @@ export function frameFolder(folder: string): FrameFiles {
 
 const nameOfOurs = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.json$/;
 
-function readPlainFile(path: string, longest: number): Uint8Array {
+/** Reads a regular file without following a link. **Errors** — `E_IPC_FRAME`, `E_IPC_SIZE`, those of the disk. */
+export function readPlainFile(path: string, longest: number): Uint8Array {
   const { closeSync, fstatSync, readSync } = disk();
   const file = open(path);
   try {

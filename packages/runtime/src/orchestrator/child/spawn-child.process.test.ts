@@ -36,6 +36,7 @@ function start(body: string, request: Partial<SpawnRequest> = {}, clock: Clock =
     runner,
     `import { connectToParent } from ${ipc('connect-to-parent.ts')};
      import { agentLanguage } from ${ipc('codec.ts')};
+     import { noteRunningCode } from ${ipc('running-code.ts')};
      const channel = connectToParent(agentLanguage, process.argv[2]);
      channel.onClose(() => process.exit(0));
      channel.onMessage(() => undefined);
@@ -231,6 +232,17 @@ describe('killing a child', () => {
     expect(await countTagged()).toBe(0);
   });
 
+  test('that is blocked has the code in its exit, if the supervisor asks for it, and leaves no file', async () => {
+    const frameFolder = join(folder, crypto.randomUUID());
+    const note = `noteRunningCode(process.argv[2])().enter('in tool a'); await tell({}); while (true) {}`;
+    const [asked, ended] = [start(note, { frameFolder }), start(note)];
+    await Promise.all([firstTold(asked), firstTold(ended)]);
+    expect(asked.hung?.()).toEqual({ words: 'blocked in tool a', conversation: 0 });
+    expect(await asked.kill(0)).toMatchObject({ signal: 'SIGKILL', blocked: 'blocked in tool a' });
+    expect(existsSync(frameFolder)).toBe(false);
+    expect(await ended.kill(0)).not.toHaveProperty('blocked');
+  });
+
   test('works when its loop is blocked or it is stopped, and twice does no harm', async () => {
     const blocked = start(`await tell({}); while (true) {}`);
     await firstTold(blocked);
@@ -257,7 +269,7 @@ describe('a child whose orchestrator is killed', () => {
       spawning,
       `import { spawnChild } from ${JSON.stringify(join(import.meta.dir, 'spawn-child.ts'))};
        import { agentLanguage } from ${JSON.stringify(join(import.meta.dir, '..', '..', 'ipc', 'codec.ts'))};
-       const request = { name: 'x', runner: ${JSON.stringify(runner)}, frameFolder: '/nowhere' };
+       const request = { name: 'x', runner: ${JSON.stringify(runner)}, frameFolder: ${JSON.stringify(join(folder, 'frames'))} };
        spawnChild({ runTag: ${JSON.stringify(runTag)} }, agentLanguage, request);`,
     );
     const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -15,6 +15,8 @@ import { frameFolder } from '../../ipc/channel/frame-files.ts';
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Language } from '../../ipc/codec.ts';
+import { type BlockedCode, makeCodeFile, readBlockedCode } from '../../ipc/running-code.ts';
+import { defined } from '../../json/defined.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../../ipc/spawn.ts';
 import { captureOutput } from './capture-output.ts';
@@ -70,8 +72,10 @@ export function spawnChild<Down, Up>(
   deps.guardian?.watch(child.pid);
 
   let gone = false;
+  let blocked: BlockedCode | undefined;
   const exited = settle();
-  return { pid: child.pid, channel, exited, kill };
+  const hung = () => (blocked ??= readBlockedCode(request.frameFolder));
+  return { pid: child.pid, channel, exited, hung, kill };
 
   async function settle(): Promise<ChildExit> {
     await child.exited;
@@ -85,7 +89,8 @@ export function spawnChild<Down, Up>(
     await outputRead;
     files.remove();
     deps.guardian?.forget(child.pid);
-    return { code: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode), leftBehind };
+    const signal = child.signalCode === null ? null : String(child.signalCode);
+    return { code: child.exitCode, signal, leftBehind, ...defined({ blocked: blocked?.words }) };
   }
 
   async function kill(graceMs: number): Promise<ChildExit> {
@@ -119,6 +124,7 @@ function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest) {
   const tags = { ...own, ...tagEntry(runTag), ...tagEntry(tag) };
   const env = childEnvironment(environment, request.environment ?? {}, tags);
   try {
+    makeCodeFile(folder);
     return Bun.spawn([bun, ...childFlags, runner, folder, ...args], {
       cwd: '/',
       env,
@@ -127,6 +133,7 @@ function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest) {
       detached: true,
     });
   } catch (error) {
+    frameFolder(folder).remove();
     const message = `The process of ${name} cannot be started: ${messageOf(error)}`;
     throw new GoondanError('E_PROCESS_START', message, { cause: error });
   }
