@@ -72,7 +72,7 @@ const toAgent = samplesOf<ToAgent>({
   start: [{ plan: { agentName: 'coder', models: {} } }],
   turn: [
     { event, seq: 3 },
-    { event, seq: 4, deadLetter: true },
+    { event, seq: 4, deadLetter: true, blocked: 'blocked in tool a__run (a.ts)' },
     { event, seq: 4, isExcused: true },
   ],
   'turn.ahead': [{ event, seq: 5 }],

@@ -50,6 +50,8 @@ export interface TurnOptions {
    * runs.
    */
   readonly deadLetter?: boolean | undefined;
+  /** The code that blocked the process of a dead letter, in words. */
+  readonly blocked?: string | undefined;
   /**
    * If true, the event did not cause the interruption of the last run, so the interruption does not count as a crash.
    */
@@ -93,11 +95,11 @@ function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDead
   else deadline.onFirstAbort = (reason) => observer.cancelled?.(reason);
 }
 
-async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false }: TurnOptions): Promise<TurnResult> {
+async function answer(turn: RunningTurn, options: TurnOptions): Promise<TurnResult> {
   const { agent } = turn;
   agent.bus.tell('turn.started', () => named(turn));
   await appendInput(turn);
-  refuseDeadLetter(turn, deadLetter, isExcused);
+  refuseDeadLetter(turn, options);
   tellOtherPlan(turn);
   // A turn that was cancelled while it was queued does not start its layers.
   refuseWhenOver(turn);
@@ -148,16 +150,16 @@ function tellOtherPlan({ agent, before, plan }: RunningTurn): void {
  */
 function refuseDeadLetter(
   { agent, replay, before, resumed }: RunningTurn,
-  isDeadLetter: boolean,
-  isExcused: boolean,
+  { deadLetter = false, blocked, isExcused = false }: TurnOptions,
 ): void {
   // A replayed turn did run, so its event was not a dead letter.
   if (replay !== undefined) return;
   const crashes = before.resumes + (resumed && !isExcused ? 1 : 0);
-  if (crashes < agent.plan.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
+  if (crashes < agent.plan.policy.crashesBeforeDeadLetter && !deadLetter) return;
   // The orchestrator counts crashes too, including those that left nothing in the log.
-  const times = isDeadLetter ? 'too often' : `${crashes} times`;
-  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and became a dead letter.`);
+  const times = deadLetter ? 'too often' : `${crashes} times`;
+  const where = blocked === undefined ? '' : `: its process was ${blocked}`;
+  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and became a dead letter${where}.`);
 }
 
 /**

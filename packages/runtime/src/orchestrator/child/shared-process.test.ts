@@ -8,7 +8,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import { fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { describeSharedEnd, type SharedEnd } from './describe-shared-end.ts';
-import { SharedProcess } from './shared-process.ts';
+import { type SharedChild, SharedProcess } from './shared-process.ts';
 
 const agent: DeclaredAgent = { agentName: 'clerk', models: {}, isolation: 'agent', maxInstances: 3 };
 
@@ -18,7 +18,7 @@ const event: AgentEvent = {
   createdAt: new Date(0),
 };
 
-function open() {
+function open(as = (started: SharedChild) => started) {
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<Seated<ToAgent>, Seated<FromAgent>>({ clock });
   const heard: FromAgent[] = [];
@@ -27,7 +27,7 @@ function open() {
   const ends: SharedEnd[] = [];
   let now: DeclaredAgent = agent;
   const started = spawn(seatedLanguage(agentLanguage), { name: 'shared', runner: 'none', frameFolder: '/tmp' });
-  const process = new SharedProcess(started, agent, {
+  const process = new SharedProcess(as(started), agent, {
     clock,
     agentNow: () => now,
     heard: (message) => void heard.push(message),
@@ -92,6 +92,19 @@ describe('a shared process', () => {
     alone.child.exit({ code: 1 });
     expect(await seat.exited).toMatchObject({ code: 1, sharing: 'alone' });
     expect(alone.process.roomFor(agent)).toBe(0);
+  });
+
+  test('that is blocked tells the code to each conversation, and blames only the one whose code it is', async () => {
+    const { process, child } = open((started) => ({
+      ...started,
+      hung: () => ({ words: 'blocked in a', conversation: 2 }),
+    }));
+    const [first, second] = [process.admit(), process.admit()];
+    expect(first.hung?.()?.words).toBe('blocked in a, for another conversation');
+    expect(second.hung?.()?.words).toBe('blocked in a');
+    child.exit({ signal: 'SIGKILL' });
+    expect(await first.exited).not.toHaveProperty('blocked');
+    expect(await second.exited).toMatchObject({ sharing: 'together', blocked: 'blocked in a' });
   });
 
   test('is killed when one of its frames cannot be read, for all its conversations', async () => {

@@ -16,9 +16,11 @@ import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { mostInstancesOf } from '../../config/isolation.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { SeatChannel } from '../../ipc/seat-channel.ts';
+import type { BlockedCode } from '../../ipc/running-code.ts';
 import { PROCESS_SEAT, type Seated } from '../../ipc/seated-language.ts';
 import type { ChildExit, ChildProcess } from '../../ipc/spawn.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SharedEnd } from './describe-shared-end.ts';
 
@@ -62,6 +64,8 @@ export class SharedProcess {
   #pings: { readonly seat: Seat; readonly n: number }[] = [];
   #pinged = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
+  /** Set when the process was found blocked. */
+  #blocked: BlockedCode | undefined;
 
   constructor(
     private readonly child: SharedChild,
@@ -106,7 +110,8 @@ export class SharedProcess {
     const seat: Seat = { channel, exited: Promise.withResolvers(), isLeaving: false, hasTurn: false };
     this.#seats.set(number, seat);
     const kill = (graceMs: number) => this.#kill(seat, graceMs);
-    return { pid: this.pid, channel, exited: seat.exited.promise, kill, shared: this };
+    const hung = () => this.#hung(number);
+    return { pid: this.pid, channel, exited: seat.exited.promise, hung, kill, shared: this };
   }
 
   async #send(seat: Seat, number: number, message: ToAgent): Promise<void> {
@@ -173,19 +178,27 @@ export class SharedProcess {
   }
 
   /** Handles the end of the process (invariant 4). */
-  #exited({ leftBehind, ...exit }: ChildExit): void {
+  #exited({ leftBehind, blocked: _, ...exit }: ChildExit): void {
     this.#isOpen = false;
     const sharing = this.#seats.size > 1 ? 'together' : 'alone';
-    const seats = [...this.#seats.values()];
+    const seats = [...this.#seats];
     this.#seats.clear();
     if (sharing === 'together') {
-      const turns = seats.filter(({ hasTurn }) => hasTurn).length;
+      const turns = seats.filter(([, { hasTurn }]) => hasTurn).length;
       const { code, signal } = exit;
       this.deps.ended({ pid: this.pid, code, signal, conversations: seats.length, turns });
     }
-    for (const [index, seat] of seats.entries()) {
-      this.#end(seat, { ...exit, leftBehind: index === 0 ? leftBehind : 0, sharing });
+    for (const [index, [number, seat]] of seats.entries()) {
+      const blocked = this.#blocked?.conversation === number ? this.#blocked.words : undefined;
+      this.#end(seat, { ...exit, leftBehind: index === 0 ? leftBehind : 0, sharing, ...defined({ blocked }) });
     }
+  }
+
+  /** Returns the code in which the process is blocked, for a conversation that it does not answer. */
+  #hung(number: number): BlockedCode | undefined {
+    this.#blocked ??= this.child.hung?.();
+    if (this.#blocked === undefined || this.#blocked.conversation === number) return this.#blocked;
+    return { ...this.#blocked, words: `${this.#blocked.words}, for another conversation` };
   }
 
   #end(seat: Seat, exit: ChildExit): void {

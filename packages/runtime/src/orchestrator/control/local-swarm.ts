@@ -289,12 +289,14 @@ function isChosen({ agentName, instanceKey }: AgentAddress, choice: InstanceChoi
 
 function describeInstance({ address, status, pid, state, extensionStatuses }: Instance): InstanceStatus {
   const { queue, restarts, startError } = state;
+  const [{ blocked } = {}] = queue;
+  const crash = blocked === undefined ? undefined : `Its last process did not answer: it was ${blocked}.`;
   return {
     ...toInstanceAddress(address),
     status,
     queued: queue.length,
     crashes: restarts.crashes,
-    ...defined({ pid, problem: startError && describeProblem(startError), extensions: extensionStatuses }),
+    ...defined({ pid, problem: startError ? describeProblem(startError) : crash, extensions: extensionStatuses }),
   };
 }
 

@@ -137,9 +137,9 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'slot.release':
         return this.deps.releaseSlot(this);
       case 'turn.send': {
-        const { event, seq, deadLetter, isExcused } = action;
-        const excused = isExcused === undefined ? {} : { isExcused };
-        this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}), ...excused });
+        const { event, seq, deadLetter, blocked, isExcused } = action;
+        const more = defined({ blocked, isExcused });
+        this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}), ...more });
         return events.turnStarted(this.address, event);
       }
       case 'turn.ahead':
@@ -156,13 +156,16 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });
       case 'turn.finished':
         return this.#finish(action);
-      case 'event.deadLettered':
+      case 'event.deadLettered': {
+        const { event, crashes, blocked } = action;
+        const where = blocked === undefined ? '' : `, ${blocked},`;
         return this.deps.report(
           'error',
           'event.dead_lettered',
-          `Turn ${shortIdOfEvent(action.event.id)} ended its process ${action.crashes} times and is not run again. Its event becomes a dead letter, unless the turn had already been answered.`,
-          turnOf(this.address, action.event.id, action.event.traceId),
+          `Turn ${shortIdOfEvent(event.id)} ended its process ${crashes} times${where} and is not run again. Its event becomes a dead letter, unless the turn had already been answered.`,
+          turnOf(this.address, event.id, event.traceId),
         );
+      }
       case 'requests.fail':
         return events.requestsFailed(this.address, action.error);
       case 'report':

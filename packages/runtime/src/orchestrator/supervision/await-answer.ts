@@ -57,7 +57,7 @@ export async function awaitAnswer<Value, Down extends { readonly type: string },
         }
       },
       refused: (problem) => fail(`sent a message that was rejected: ${problem}`),
-      hung: () => fail('does not answer'),
+      hung: (blocked) => fail(blocked === undefined ? 'does not answer' : `does not answer: it is ${blocked}`),
       exited: ({ code, signal: ending }) => fail(`ended before it was ready (${ending ?? code ?? 'unknown'})`),
       cutOff: () => fail('closed its channel'),
       unsent: (_type, problem) => fail(`could not be told: ${problem}`),

@@ -14,8 +14,8 @@
  * 5. Every start passes `seekProcess`, which never skips the backoff. Only `forgive` ends the backoff early. A request
  *    to an instance that does not start waits for the backoff too: its caller gets the error at once, and one start is
  *    tried when the backoff is over.
- * 6. After `crashesBeforeDeadLetter` crashes in its turn, an event is sent as a dead letter, and sent again until it is
- *    in the conversation. If a process crashes even then, waiting clients and agents get an error.
+ * 6. After `crashesBeforeDeadLetter` crashes in its turn, an event is sent as a dead letter (19), and sent again until it
+ *    is in the conversation. If a process crashes even then, waiting clients and agents get an error.
  * 7. Messages of an earlier process are ignored: frames carry the number of their process.
  * 8. A process that was killed or asked to end does end: every such step kills the process or sets a deadline.
  * 9. If the orchestrator kills a process because it is late, that is not a crash. If a process hangs or exits by
@@ -48,6 +48,9 @@
  *     first 100 of them. The turn may take any of them, in the order of their numbers. Their commit is that of the turn, and `turn.done` says which ones
  *     it took (`took`). The others stay in the queue: the next turn may take them, and each that is first in the queue
  *     has a turn of its own. Such an event is never handed ahead.
+ * 19. A process that does not answer may be known to be blocked in certain code (`blocked`). Two processes in a row that
+ *     the same code blocks are enough: the event of the turn is sent as a dead letter, or the start fails for good (11).
+ *     In a shared process, the crash is that of the conversation whose code it is, and 15 holds for the others.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';

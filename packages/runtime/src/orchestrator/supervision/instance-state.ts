@@ -17,6 +17,10 @@ export interface QueuedEvent {
   readonly cancelled?: string;
   /** True if the store, a shared process or the loss of a node ended the event's last turn: that is not a crash of it. */
   readonly isExcused?: true;
+  /** The code in which the process of the last crash was blocked, in words, if it was. */
+  readonly blocked?: string;
+  /** True if the event is given up before its last crash allowed (invariant 19 of the machine). */
+  readonly isGivenUp?: true;
 }
 
 /** The next step after the process has exited: `serve` continues with further work, `stop` starts no other process. */
@@ -147,8 +151,11 @@ export type InstanceInput =
   | { readonly type: 'turn.returned'; readonly process: number; readonly eventId: string }
   /** The turn waits for people; the process ends without finishing the turn. */
   | { readonly type: 'turn.left'; readonly process: number }
-  /** `pid` is only for the log; the machine knows its processes by their number. */
-  | { readonly type: 'heartbeat.missed'; readonly process: number; readonly pid?: number }
+  /**
+   * `pid` is only for the log; the machine knows its processes by their number. `blocked`: the code in which the process
+   * is blocked, in words; in a shared process it may be that of another conversation.
+   */
+  | { readonly type: 'heartbeat.missed'; readonly process: number; readonly pid?: number; readonly blocked?: string }
   | {
       readonly type: 'exited';
       readonly process: number;
@@ -157,6 +164,8 @@ export type InstanceInput =
       readonly signal: string | null;
       /** As in `ChildExit` (invariant 15 of the machine). */
       readonly sharing?: ChildExit['sharing'];
+      /** As in `ChildExit` (invariant 19 of the machine). */
+      readonly blocked?: string;
     }
   /** A person, or a reload, allows another attempt: the crash count is reset, and the backoff ends. */
   | { readonly type: 'forgive' }
@@ -197,8 +206,8 @@ export type InstanceAction =
   /** Send SIGKILL to the whole process group. */
   | { readonly type: 'process.kill'; readonly process: number }
   /**
-   * `deadLetter`: add the event's input to the conversation without running it. `isExcused`: the last interruption does
-   * not count as a crash.
+   * `deadLetter`: add the event's input to the conversation without running it; `blocked`: the code that blocked its
+   * process. `isExcused`: the last interruption does not count as a crash.
    */
   | {
       readonly type: 'turn.send';
@@ -206,6 +215,7 @@ export type InstanceAction =
       readonly seq: number;
       readonly event: AgentEvent;
       readonly deadLetter: boolean;
+      readonly blocked?: string;
       readonly isExcused?: true;
     }
   /** Give the process the next event, to be begun after the commit of the running turn. */
@@ -228,7 +238,12 @@ export type InstanceAction =
       readonly isTaken?: true;
       readonly traceId?: string;
     }
-  | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
+  | {
+      readonly type: 'event.deadLettered';
+      readonly event: AgentEvent;
+      readonly crashes: number;
+      readonly blocked?: string;
+    }
   /** Fail all waiting requests to this instance with this error now. */
   | { readonly type: 'requests.fail'; readonly error: FrameError }
   | { readonly type: 'timer.set'; readonly timer: InstanceTimer; readonly at: number }

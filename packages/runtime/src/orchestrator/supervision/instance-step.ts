@@ -2,7 +2,7 @@
  * One step of an instance: the next state and the actions. All files of the state machine use these types and
  * functions.
  */
-import type { InstanceAction, InstanceState, InstanceTimer, Phase } from './instance-state.ts';
+import type { InstanceAction, InstanceState, InstanceTimer, Phase, QueuedEvent } from './instance-state.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
 export interface InstanceStep {
@@ -41,6 +41,11 @@ const WITHOUT_PROCESS: ReadonlySet<Phase['name']> = new Set(['absent', 'backoff'
 
 export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 'draining' | 'killed' }> {
   return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);
+}
+
+/** Returns true if the event is not run again (invariants 6 and 19 of the machine). */
+export function isDeadLetter({ crashes, isGivenUp }: QueuedEvent, { policy }: Moment): boolean {
+  return isGivenUp === true || crashes >= policy.crashesBeforeDeadLetter;
 }
 
 /** Returns the time at which the process became ready, for the phase of an ending process. */

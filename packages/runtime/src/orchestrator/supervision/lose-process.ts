@@ -11,29 +11,39 @@ import {
   hasTurn,
   ignore,
   type InstanceStep,
+  isDeadLetter,
   kill,
   type Moment,
   readySinceOf,
   stay,
 } from './instance-step.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { defined } from '../../json/defined.ts';
 import { isFinal, isStoreFault, isTooEarly } from './start-failure.ts';
-import { countFailedStart, failStart, reportStart, seekProcess, startError, tellWaiting } from './start-process.ts';
+import {
+  countFailedStart,
+  failStart,
+  hungStart,
+  reportStart,
+  seekProcess,
+  startError,
+  tellWaiting,
+} from './start-process.ts';
 
 export function killHung(
   state: InstanceState,
-  { pid }: Extract<InstanceInput, { type: 'heartbeat.missed' }>,
+  { pid, blocked }: Extract<InstanceInput, { type: 'heartbeat.missed' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
   if (phase.name === 'starting') {
-    return reportStart(failStart(state, startError('it did not answer while it started'), moment));
+    return reportStart(failStart(state, hungStart(state, blocked), moment));
   }
   // Invariant 14: a kept process has its whole grace, even if it does not answer.
   const mayHang = phase.name === 'draining' && state.isKept !== true;
   if (phase.name !== 'ready' && phase.name !== 'busy' && !mayHang) return stay(state);
   const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
-  const message = `${processName(pid)} does not answer and is killed.`;
+  const message = `${processName(pid)} does not answer and is killed${blocked === undefined ? '' : `: it is ${blocked}`}.`;
   return {
     state: enter(state, { name: 'killed', why: 'hung', hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) }),
     actions: [...clearTimerOf(phase), kill(state), { type: 'report', level: 'error', event: 'process.hung', message }],
@@ -59,17 +69,18 @@ export function loseTurn(state: InstanceState, error: FrameError): InstanceStep 
 
 export function loseProcess(
   { takesAhead: _, ahead: __, ...state }: InstanceState,
-  { pid, code, signal, sharing }: Extract<InstanceInput, { type: 'exited' }>,
+  { pid, code, signal, sharing, blocked }: Extract<InstanceInput, { type: 'exited' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
   if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
   const hasEnded = sharing === 'together' || sharing === 'alone';
   const next = hasEnded && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
-  if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, moment);
+  if (sharing === 'together' && blocked === undefined && isExcusable(phase)) return loseTogether(next, moment);
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
-  const how = signal === null ? `with code ${code}` : `by ${signal}`;
+  const ending = signal === null ? `with code ${code}` : `by ${signal}`;
+  const how = blocked === undefined ? ending : `${ending}, ${blocked}`;
   const isUnexplained = isCrash && !saidWhy;
   const gone: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
   if (sharing !== 'left') {
@@ -81,7 +92,7 @@ export function loseProcess(
     gone.push({ type: 'report', level: 'warn', event: 'process.exited', message });
   }
   const counted = { ...next, restarts: restartsAfter(state, isCrash, moment) };
-  const { state: blamed, actions } = isCrash ? blame(counted, how, moment) : stay(counted);
+  const { state: blamed, actions } = isCrash ? blame(counted, { how, blocked }, moment) : stay(counted);
   return after([...gone, ...actions], goOn(blamed, moment));
 }
 
@@ -120,10 +131,17 @@ function restartsAfter({ phase, restarts }: InstanceState, isCrash: boolean, { n
   return isCrash ? afterCrash(rested, policy.restart, now) : rested;
 }
 
+interface CrashCause {
+  /** The exit code or the signal, in words. */
+  readonly how: string;
+  readonly blocked: string | undefined;
+}
+
 /** Counts a crash: of the start, if the process never became ready, otherwise of the running turn's event. */
-function blame(state: InstanceState, how: string, moment: Moment): InstanceStep {
+function blame(state: InstanceState, { how, blocked }: CrashCause, moment: Moment): InstanceStep {
   if (state.phase.name === 'starting') {
-    const failed = countFailedStart(state, startError(`it ended ${how}`));
+    const error = blocked === undefined ? startError(`it ended ${how}`) : hungStart(state, blocked);
+    const failed = countFailedStart(state, error);
     return reportStart({ state: failed, actions: tellWaiting(failed, moment) });
   }
   if (state.phase.name === 'killed' && state.phase.why === 'store') {
@@ -133,26 +151,30 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
     return { state: { ...state, queue }, actions: tellWaiting(state, moment) };
   }
   if (!hasTurn(state.phase)) return stay(state);
-  const queue = countCrash(state.queue);
+  const [running, ...others] = state.queue;
+  if (running === undefined) return stay(state);
+  // Invariant 6: the event is not the cause of the crash if its process died while it was only put aside.
+  if (isDeadLetter(running, moment)) {
+    const error = startError(`it ends ${how} before it can put an input aside`);
+    const queue = [countCrash(running, running.blocked), ...others];
+    return { state: { ...state, queue }, actions: [{ type: 'requests.fail', error }] };
+  }
+  const crashed = countCrash(running, blocked);
+  const { event, crashes } = crashed;
+  const letter = { type: 'event.deadLettered', event, crashes, ...defined({ blocked }) } as const;
   return {
-    state: { ...state, queue },
-    actions: [...announceDeadLetter(queue, moment), ...failHopelessRequests(queue, how, moment)],
+    state: { ...state, queue: [crashed, ...others] },
+    actions: isDeadLetter(crashed, moment) ? [letter] : [],
   };
 }
 
-/**
- * Fails the waiting requests if the process died while it was only adding a dead letter to the conversation (invariant
- * 6 of the machine). In this case the event is not the cause of the crash.
- */
-function failHopelessRequests([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
-  if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
-  return [{ type: 'requests.fail', error: startError(`it ends ${how} before it can put an input aside`) }];
-}
-
-function countCrash([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
-  if (running === undefined) return [];
-  const { isExcused: _, ...rest } = running;
-  return [{ ...rest, crashes: running.crashes + 1 }, ...others];
+/** Counts the crash of a turn. The second one in a row in the same code is the last (invariant 19 of the machine). */
+function countCrash(
+  { isExcused: _, blocked: last, ...running }: QueuedEvent,
+  blocked: string | undefined,
+): QueuedEvent {
+  const isGivenUp = blocked !== undefined && blocked === last;
+  return { ...running, crashes: running.crashes + 1, ...defined({ blocked }), ...(isGivenUp ? { isGivenUp } : {}) };
 }
 
 /** Marks the running event, so that this exit does not count as its crash (invariants 12 and 15 of the machine). */
@@ -163,12 +185,6 @@ function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEv
 /** Returns the number by which an event is queued. Events that were handled before have none, and come last. */
 function numberOf({ seq }: QueuedEvent): number {
   return seq > 0 ? seq : Number.MAX_SAFE_INTEGER;
-}
-
-/** Logs the dead letter once, when the limit is reached. */
-function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Moment): InstanceAction[] {
-  if (running === undefined || running.crashes !== policy.crashesBeforeDeadLetter) return [];
-  return [{ type: 'event.deadLettered', event: running.event, crashes: running.crashes }];
 }
 
 /** Decides what follows when the instance has no process. */

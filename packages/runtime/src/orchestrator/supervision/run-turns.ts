@@ -16,6 +16,7 @@ import {
   hasTurn,
   ignore,
   type InstanceStep,
+  isDeadLetter,
   kill,
   type Moment,
   setTimer,
@@ -181,12 +182,12 @@ function sendNext(state: InstanceState, moment: Moment, readySince: number): Ins
   if (next === undefined) return stay(state);
   const process = state.spawned;
   const { seq, event, cancelled, isExcused } = next;
-  const deadLetter = next.crashes >= moment.policy.crashesBeforeDeadLetter;
-  const excused = isExcused === undefined ? {} : { isExcused };
+  const deadLetter = isDeadLetter(next, moment);
+  const more = defined({ isExcused, blocked: deadLetter ? next.blocked : undefined });
   const busy = enter(state, { name: 'busy', readySince });
   const actions: InstanceAction[] = [
     ...tellCancelled(busy),
-    { type: 'turn.send', process, seq, event, deadLetter, ...excused },
+    { type: 'turn.send', process, seq, event, deadLetter, ...more },
     ...steerAll(busy),
   ];
   // Sent before the turn, so that a cancelled turn does not begin its work.

@@ -47,10 +47,10 @@ const STORE: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...TROUBLE]);
 
 /**
  * Returns true if a retry alone cannot succeed: first a file has to change, or a request for another attempt has to
- * come.
+ * come. An error says so by its code, or itself (`retryable: false`).
  */
-export function isFinal({ code, retryable }: FrameError): boolean {
-  return FINAL.has(code) && retryable !== true;
+export function isFinal({ code, retryable = !FINAL.has(code) }: FrameError): boolean {
+  return !retryable;
 }
 
 /** Returns true if the store failed, or refused a turn. Such a failure does not count as a crash of an event. */

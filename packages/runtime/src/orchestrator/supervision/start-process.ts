@@ -121,6 +121,13 @@ export function startError(problem: string): FrameError {
   return { code: 'E_AGENT_START', message: `The agent's process could not start: ${problem}.` };
 }
 
+/** Makes the error of a start that did not answer. The second one in the same code is final (invariant 19). */
+export function hungStart({ startError: last }: InstanceState, blocked: string | undefined): FrameError {
+  if (blocked === undefined) return startError('it did not answer while it started');
+  const error = startError(`it was ${blocked}`);
+  return last?.message === error.message ? { ...error, retryable: false } : error;
+}
+
 /** Adds a log line for a failed start that the process itself did not log. */
 export function reportStart({ state, actions }: InstanceStep): InstanceStep {
   const { startFailures, startError: error } = state;

@@ -33,8 +33,8 @@ export interface ProcessListener<Up> {
   message(message: Up): void;
   /** Receives the code and the reason of a rejected frame. */
   refused(problem: string): void;
-  /** Called when the process did not answer in time. */
-  hung(): void;
+  /** Called when the process did not answer in time. `blocked`: the code in which it is blocked, in words. */
+  hung(blocked?: string): void;
   exited(exit: ChildExit): void;
   /** Called when the process closed its channel but did not exit. */
   cutOff(): void;
@@ -112,7 +112,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
   function look(): void {
     const policy = askPolicy();
     const next = beat(heartbeat, policy);
-    if (next.type === 'dead') return listener.hung();
+    if (next.type === 'dead') return listener.hung(child.hung?.()?.words);
     heartbeat = next.heartbeat;
     say({ type: 'ping', n: next.n });
     callOff = clock.after(policy.everyMs, look);

@@ -127,13 +127,13 @@ export abstract class SupervisedProcess<Down, Up> {
         this.report('error', 'frame.refused', `${problem} The process that sent it is killed.`);
         this.kill();
       },
-      hung: () => this.post({ type: 'heartbeat.missed', process, ...this.#processId() }),
-      exited: ({ code, signal, leftBehind, sharing }) => {
+      hung: (blocked) =>
+        this.post({ type: 'heartbeat.missed', process, ...defined({ blocked }), ...this.#processId() }),
+      exited: ({ code, signal, leftBehind, sharing, blocked }) => {
         if (leftBehind > 0) {
           this.report('warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
         }
-        const shared = sharing === undefined ? {} : { sharing };
-        const ended = { process, code, signal, ...shared, ...this.#processId() };
+        const ended = { process, code, signal, ...defined({ sharing, blocked }), ...this.#processId() };
         this.#process = undefined;
         this.lost();
         this.post({ type: 'exited', ...ended });
