@@ -3,14 +3,15 @@ import { describe, expect, test } from 'bun:test';
 import { DrivenInstance } from '../../testing/driven-instance.ts';
 import { defined } from '../../json/defined.ts';
 import type { InstanceAction, InstanceInput } from './instance-state.ts';
+import { defaultSupervisionPolicy, type SupervisionPolicy } from './supervision-policy.ts';
 
 const tool = 'blocked in tool archive__search (tools/archive.ts)';
 const layer = 'blocked in the step layer of extension notes (extensions/notes.ts)';
 const loading = 'blocked while loading extensions/notes.ts';
 
 class Driven extends DrivenInstance<InstanceAction> {
-  constructor() {
-    super((action) => [action]);
+  constructor(policy: Partial<SupervisionPolicy> = {}) {
+    super((action) => [action], { ...defaultSupervisionPolicy, ...policy });
   }
 
   /** Kills the process because it is blocked, and returns what follows its exit. */
@@ -30,8 +31,8 @@ function reports(actions: readonly InstanceAction[]): string[] {
 }
 
 /** An instance whose process runs `a`. */
-function running(): Driven {
-  const instance = new Driven();
+function running(policy?: Partial<SupervisionPolicy>): Driven {
+  const instance = new Driven(policy);
   instance.work('a');
   instance.start();
   return instance;
@@ -111,11 +112,19 @@ describe('a start that is blocked', () => {
 });
 
 describe('a shared process that is blocked', () => {
-  test('counts for the conversation whose code it is, also if another one has noticed it', () => {
+  test('counts for nobody, but its code is known when the turn runs alone', () => {
+    const instance = running({ crashesBeforeDeadLetter: 1 });
+    instance.end({ sharing: 'together', blocked: tool });
+    const queue = [{ crashes: 0, isExcused: true, blocked: tool }];
+    expect(instance.state).toMatchObject({ isAlone: true, restarts: { crashes: 0 }, queue });
+    expect(sent(instance)).toMatchObject({ deadLetter: false, isExcused: true });
+    instance.block(tool);
+    expect(sent(instance)).toMatchObject({ deadLetter: true, blocked: tool });
+  });
+
+  test('is the first of two times in the same code', () => {
     const instance = running();
     instance.end({ sharing: 'together', blocked: tool });
-    const queue = [{ crashes: 1, blocked: tool }];
-    expect(instance.state).toMatchObject({ isAlone: true, restarts: { crashes: 1 }, queue });
     instance.start();
     instance.block(tool);
     expect(sent(instance)).toMatchObject({ deadLetter: true, blocked: tool });

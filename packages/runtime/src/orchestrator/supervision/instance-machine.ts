@@ -50,7 +50,7 @@
  *     has a turn of its own. Such an event is never handed ahead.
  * 19. A process that does not answer may be known to be blocked in certain code (`blocked`). Two processes in a row that
  *     the same code blocks are enough: the event of the turn is sent as a dead letter, or the start fails for good (11).
- *     In a shared process, the crash is that of the conversation whose code it is, and 15 holds for the others.
+ *     In a shared process, 15 holds, but the conversation whose code it is needs only one more time, alone.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';

@@ -17,7 +17,7 @@ export interface QueuedEvent {
   readonly cancelled?: string;
   /** True if the store, a shared process or the loss of a node ended the event's last turn: that is not a crash of it. */
   readonly isExcused?: true;
-  /** The code in which the process of the last crash was blocked, in words, if it was. */
+  /** The code in which the last process was blocked, in words, if it was. */
   readonly blocked?: string;
   /** True if the event is given up before its last crash allowed (invariant 19 of the machine). */
   readonly isGivenUp?: true;

@@ -76,7 +76,7 @@ export function loseProcess(
   if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
   const hasEnded = sharing === 'together' || sharing === 'alone';
   const next = hasEnded && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
-  if (sharing === 'together' && blocked === undefined && isExcusable(phase)) return loseTogether(next, moment);
+  if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, blocked, moment);
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const ending = signal === null ? `with code ${code}` : `by ${signal}`;
@@ -98,13 +98,14 @@ export function loseProcess(
 
 /**
  * Handles the end of a shared process that may be the fault of another conversation (invariant 15 of the machine). The process
- * reports its end once, for all its conversations.
+ * reports its end once, for all its conversations. The code that blocked it is only noted: code of another conversation
+ * may have gone on after it, without a name.
  */
-function loseTogether(state: InstanceState, moment: Moment): InstanceStep {
+function loseTogether(state: InstanceState, blocked: string | undefined, moment: Moment): InstanceStep {
   const { phase } = state;
   const gone: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
   const rested = { ...state, restarts: restartsAfter(state, false, moment) };
-  const excused = hasTurn(phase) ? { ...rested, queue: excuse(rested.queue) } : rested;
+  const excused = hasTurn(phase) ? { ...rested, queue: excuse(rested.queue, defined({ blocked })) } : rested;
   return after(gone, goOn(excused, moment));
 }
 
@@ -178,8 +179,11 @@ function countCrash(
 }
 
 /** Marks the running event, so that this exit does not count as its crash (invariants 12 and 15 of the machine). */
-function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
-  return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
+function excuse(
+  [running, ...others]: readonly QueuedEvent[],
+  noted: Pick<QueuedEvent, 'blocked'> = {},
+): readonly QueuedEvent[] {
+  return running === undefined ? [] : [{ ...running, isExcused: true, ...noted }, ...others];
 }
 
 /** Returns the number by which an event is queued. Events that were handled before have none, and come last. */
