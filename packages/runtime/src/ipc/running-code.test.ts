@@ -45,8 +45,10 @@ describe('the code that runs in a process', () => {
     expect(words()).toBe('blocked in tool b__run (b.ts)');
     code.wait();
     expect(words()).toBe('blocked in tool a__run (a.ts) or in tool b__run (b.ts)');
+    const leaveTwin = code.enter('in tool b__run (b.ts)');
     leaveA();
     expect(words()).toBe('blocked in tool b__run (b.ts)');
+    leaveTwin();
     leaveB();
     expect(words()).toBeUndefined();
   });

@@ -95,14 +95,14 @@ export function noteRunningCode(frameFolder?: string): (conversation?: number) =
     return lines.size;
   }
 
-  /** Nobody knows which of the code that waits goes on. So all of it is named, sorted, if it is of one conversation. */
+  /** Nobody knows which of the code that waits goes on. So all of it is named once, sorted, if it is of one conversation. */
   function noteWaiting(): void {
     const first = entered[0];
     if (first === undefined || entered.some(({ conversation }) => conversation !== first.conversation)) {
       memory[0] = 0;
     } else {
-      const codes = entered.map(({ code }) => code).toSorted();
-      memory[0] = numberOf(codes.join(' or '), first.conversation);
+      const codes = new Set(entered.map(({ code }) => code));
+      memory[0] = numberOf([...codes].toSorted().join(' or '), first.conversation);
     }
   }
 
