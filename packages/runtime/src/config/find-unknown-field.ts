@@ -1,5 +1,5 @@
 /**
- * Finds fields that nobody reads, in objects that bundle code hands over. Such a field would be lost without a word: it
+ * Finds fields that nobody reads, in objects that bundle code hands over. Such a field must not be lost without a word: it
  * is a typing mistake, or the name that another version or another runtime uses.
  */
 import { closestName } from './closest-name.ts';
@@ -34,6 +34,22 @@ export function findUnknownField(value: object, known: KnownFields): string | un
     if (value[field as keyof typeof value] !== undefined) return describe(field, known);
   }
   return undefined;
+}
+
+/**
+ * Returns a value without its unknown fields, or the same value if all its fields are known. `tell` gets the description
+ * of the first unknown field.
+ */
+export function dropUnknownFields<Value extends object>(
+  value: Value,
+  known: KnownFields,
+  tell: (unknown: string) => void,
+): Value {
+  const unknown = findUnknownField(value, known);
+  if (unknown === undefined) return value;
+  tell(unknown);
+  // Safe: the known fields are those of the type.
+  return Object.fromEntries(Object.entries(value).filter(([field]) => known.fields[field] === true)) as Value;
 }
 
 function describe(field: string, { what, fields, otherNames }: KnownFields): string {

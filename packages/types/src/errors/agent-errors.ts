@@ -179,8 +179,8 @@ export const agentErrors = {
     suggestion: 'Keep functions, dates and class instances in your own variables.',
   },
   E_MIDDLEWARE_RESULT: {
-    meaning: 'A layer returned a value that is not a result of its kind, or a result with an unknown field.',
-    suggestion: 'Return the result of `next()`, or an object of the same shape, with no other fields.',
+    meaning: 'A layer returned a value that is not a result of its kind.',
+    suggestion: 'Return the result of `next()`, or an object of the same shape.',
   },
   E_MIDDLEWARE_TIMEOUT: {
     meaning: "A layer's own code ran past its `timeoutMs`.",

@@ -8,7 +8,8 @@ import { NO_USAGE, soundUsage } from '../../ports/token-usage.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { isObjectSchema } from '../output/finish-tool.ts';
-import { problemWithModelReply } from '../pipeline/result-shapes.ts';
+import { NotResult } from '../pipeline/onion.ts';
+import { readModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, modelFailureOf, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
@@ -49,7 +50,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
     span,
     contextFor: (asking, next) => new ModelContext(turn, call, asking, next),
     core: () => recordedOrAsked(turn, call, span),
-    problemWith: problemWithModelReply,
+    read: readModelReply,
     answered: (by) => {
       if (step !== undefined && extension === undefined) step.repliedBy = by;
     },
@@ -286,10 +287,11 @@ async function askModel(
   ).catch((error: unknown) => {
     throw withCode(error, modelRef);
   });
-  const problem = problemWithModelReply(reply);
-  if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
-  // Safe: problemWithModelReply has just checked the reply.
-  const given = reply as ModelReply;
+  const refuse = (problem: string): never => {
+    throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
+  };
+  const given = readModelReply(reply, refuse);
+  if (given instanceof NotResult) return refuse(given.problem);
   // A model in code may count anything.
   return maskReply(agent.files.takeReply({ ...given, usage: soundUsage(given.usage) }), agent.mask);
 }

@@ -14,6 +14,8 @@ const noLayers: readonly Layer[] = [];
 export class LayerRegistry {
   private registered: Layer[] = [];
   private sorted: Partial<Record<MiddlewareKind, readonly Layer[]>> | undefined;
+  /** The warnings that were given; see `isFirst`. */
+  private readonly warned = new Set<string>();
 
   /** `markerFor`: makes the function with which layers of a kind note that they run. */
   constructor(private readonly markerFor?: (kind: MiddlewareKind) => () => void) {}
@@ -57,6 +59,15 @@ export class LayerRegistry {
   show(parts: readonly LayerRegistry[]): void {
     this.registered = parts.flatMap(({ registered }) => registered);
     this.sorted = undefined;
+    this.warned.clear();
+  }
+
+  /** Returns true if the warning about this layer was not given yet since the last `show`. */
+  isFirst(warning: string, { kind, extension, name }: Layer): boolean {
+    const key = JSON.stringify([warning, kind, extension, name]);
+    if (this.warned.has(key)) return false;
+    this.warned.add(key);
+    return true;
   }
 
   /** Returns the layers of one kind, outermost first. */

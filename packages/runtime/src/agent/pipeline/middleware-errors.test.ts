@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Message, MiddlewareKind, PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { beforeNext, oneLayer } from '../../testing/one-layer.ts';
+import { beforeNext } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { attachExtension, toTurnError } from './turn-error.ts';
 
@@ -50,21 +50,40 @@ async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'a
   return { agent, turn, seen, caught };
 }
 
-test('a step layer that returns an unknown field fails with the field and the nearest known one', async () => {
-  const written = oneLayer('older', 'step', async (ctx) => {
-    const result = { ...(await ctx.next()), shouldContinue: true };
-    return result;
-  });
-  const agent = await scriptedAgent({ script: [{ say: 'done' }], extensions: [written] });
-  const { result } = await agent.say('hi');
-  expect(result.error).toMatchObject({
-    code: 'E_MIDDLEWARE_RESULT',
-    extension: 'older',
-    message:
-      'The step layer "step" of extension "older" returned no step result: ' +
-      '"shouldContinue" is not a field of a step result; the nearest field is "hasToolCalls".',
-  });
-});
+test.each<[MiddlewareKind, field: string, nearest: string]>([
+  ['turn', 'finishReasn', 'a turn result; the nearest field is "finishReason"'],
+  ['step', 'shouldContinue', 'a step result; the nearest field is "hasToolCalls"'],
+  ['toolCall', 'result', 'a toolCall result; the nearest field is "output"'],
+  ['model', 'text', 'a model result; the nearest field is "content"'],
+])(
+  'C-08 an unknown field in a %s result is dropped; one warning names the layer and the nearest field',
+  async (kind, field, nearest) => {
+    const seen: object[] = [];
+    const outer = layered('outer', kind, async (ctx) => {
+      const result = await ctx.next();
+      seen.push(result as object);
+      return result;
+    });
+    const older = layered('older', kind, async (ctx) => ({ ...(await ctx.next()), [field]: 'more' }));
+    const agent = await scriptedAgent({ script: callThenSay, tools: [tool], extensions: [outer, older] });
+    for (const turn of [await agent.say('go'), await agent.say('go')]) {
+      expect(turn.result).toMatchObject({ finishReason: 'text_response' });
+      expect(turn.text).toBe('done');
+    }
+    expect(seen.length).toBeGreaterThan(1);
+    for (const result of seen) expect(result).not.toHaveProperty(field);
+    expect(agent.logs).toMatchObject([
+      {
+        level: 'warn',
+        event: 'middleware.unknown_field',
+        extension: 'older',
+        message:
+          `The ${kind} layer "${kind}" of extension "older" returned an unknown field, which was dropped: ` +
+          `"${field}" is not a field of ${nearest}.`,
+      },
+    ]);
+  },
+);
 
 test.each<[how: string, change: (messages: Message[]) => unknown]>([
   ['adds metadata', ([input]) => Object.assign(input?.metadata ?? {}, { pinned: true })],

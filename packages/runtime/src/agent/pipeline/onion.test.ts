@@ -5,7 +5,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { LayerContext } from './layer-context.ts';
 import type { Layer } from './layer.ts';
-import { type Chain, type LayerWarning, runOnion } from './onion.ts';
+import { type Chain, type LayerWarning, NotResult, runOnion } from './onion.ts';
 
 interface Context {
   next(): Promise<string>;
@@ -40,7 +40,7 @@ function onion(layers: readonly Layer[], more: Partial<Chain<string>> = {}) {
     kind: 'step',
     layers,
     contextFor: (asking, next) => new NothingShared(asking, next),
-    problemWith: (value) => (typeof value === 'string' ? undefined : 'it is no text'),
+    read: (value) => (typeof value === 'string' ? value : new NotResult('it is no text')),
     clock: systemClock,
     warn: (warning) => warnings.push(warning),
     ...more,

@@ -24,8 +24,8 @@ export interface Chain<Result> {
   /** Makes the object that one layer receives; the state behind it is shared by all layers. */
   readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
   readonly core: () => Promise<Result>;
-  /** Returns the reason why a value is not a result of this kind, or `undefined` when it is valid. */
-  readonly problemWith: (value: unknown) => string | undefined;
+  /** Returns the value as a result of this kind, without unknown fields, or the reason why it is none. */
+  readonly read: (value: unknown, tell: TellDropped) => Result | NotResult;
   readonly clock: Clock;
   readonly warn: (warning: LayerWarning) => void;
   /** Called when a layer returned a result without calling `next()`, with the name of the layer's extension. */
@@ -36,8 +36,17 @@ export interface Chain<Result> {
   readonly span?: ChainSpan | undefined;
 }
 
+/** Says why a value is not a result. */
+export class NotResult {
+  constructor(readonly problem: string) {}
+}
+
+/** Gets the description of an unknown field that was dropped from a result. */
+export type TellDropped = (unknownField: string) => void;
+
 export interface LayerWarning {
-  readonly event: 'middleware.short_circuit' | 'middleware.skipped' | 'middleware.next_late';
+  readonly event:
+    'middleware.short_circuit' | 'middleware.skipped' | 'middleware.next_late' | 'middleware.unknown_field';
   readonly layer: Layer;
   readonly message: string;
 }
@@ -127,14 +136,14 @@ class LayerRun<Result> implements AskingLayer {
     }
     this.ended = true;
     if (this.didNotWait || this.innerState === 'running') return this.failForNotWaiting();
-    const mistake = this.mistakeIn(returned);
-    if (mistake !== undefined) return this.fail(mistake);
+    if (this.calledTwice !== undefined) return this.fail(this.calledTwice);
+    const result = this.chain.read(returned, (unknown) => this.warnOfDropped(unknown));
+    if (result instanceof NotResult) return this.fail(this.noResult(result));
     if (this.innerState === 'none') this.shortCircuit();
     if (this.sawFailure) this.chain.recovered?.();
-    this.span?.exit(returned);
-    this.outer?.innerResolved(returned);
-    // Safe: mistakeIn has just checked the shape.
-    return returned as Result;
+    this.span?.exit(result);
+    this.outer?.innerResolved(result);
+    return result;
   }
 
   get sawFailure(): boolean {
@@ -196,14 +205,16 @@ class LayerRun<Result> implements AskingLayer {
     if (!this.ended) this.deadline?.resume();
   }
 
-  private mistakeIn(returned: unknown): GoondanError | undefined {
-    if (this.calledTwice !== undefined) return this.calledTwice;
-    const problem = this.chain.problemWith(returned);
-    if (problem === undefined) return undefined;
+  private noResult({ problem }: NotResult): GoondanError {
     const mistake = this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
     // The layer has returned, so the stack has only lines of the outer layers that wait. None of them is the place.
     mistake.stack = `${mistake.name}: ${mistake.message}`;
     return mistake;
+  }
+
+  private warnOfDropped(unknown: string): void {
+    const message = `${this.described()} returned an unknown field, which was dropped: ${unknown}.`;
+    this.chain.warn({ event: 'middleware.unknown_field', layer: this.layer, message });
   }
 
   private shortCircuit(): void {

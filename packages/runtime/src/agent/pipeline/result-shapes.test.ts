@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createAssistantMessage, GoondanError } from '@goondan/types';
-import {
-  problemWithModelReply,
-  problemWithStepResult,
-  problemWithToolCallResult,
-  problemWithTurnResult,
-} from './result-shapes.ts';
+import { NotResult, type TellDropped } from './onion.ts';
+import { readModelReply, readStepResult, readToolCallResult, readTurnResult } from './result-shapes.ts';
 
-const problemWithCallResult = (value: unknown) => problemWithToolCallResult(value, 'call_1', 'weather__get');
+type Read = (value: unknown, tell: TellDropped) => unknown;
+
+const readCallResult: Read = (value, tell) => readToolCallResult(value, 'call_1', 'weather__get', tell);
+/** Returns the reason why a value is not a result; undefined for a result. */
+const problemOf = (read: Read) => (value: unknown) => {
+  const result = read(value, () => undefined);
+  return result instanceof NotResult ? result.problem : undefined;
+};
+const problemWithTurnResult = problemOf(readTurnResult);
+const problemWithStepResult = problemOf(readStepResult);
+const problemWithCallResult = problemOf(readCallResult);
+const problemWithModelReply = problemOf(readModelReply);
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 
@@ -163,43 +170,58 @@ describe('an unknown field', () => {
   const step = { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
   const call = { toolCallId: 'call_1', toolName: 'weather__get', status: 'ok' };
   const reply = { content: [], finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
-  const nearest = (field: string, what: string, known: string) =>
-    `"${field}" is not a field of ${what}; the nearest field is "${known}"`;
 
-  test('is named with the nearest known field, for each kind of layer', () => {
-    const field = { respnseMessage: 1 };
-    expect(problemWithTurnResult({ ...turn, ...field })).toBe(
-      nearest('respnseMessage', 'a turn result', 'responseMessage'),
-    );
-    expect(problemWithStepResult({ ...step, toolResult: [] })).toBe(
-      nearest('toolResult', 'a step result', 'toolResults'),
-    );
-    expect(problemWithCallResult({ ...call, result: 1 })).toBe(nearest('result', 'a toolCall result', 'output'));
-    expect(problemWithModelReply({ ...reply, text: 'hi' })).toBe(nearest('text', 'a model result', 'content'));
+  /** Reads a value, and returns the result with the reports of dropped fields. */
+  function read(reader: Read, value: unknown) {
+    const dropped: string[] = [];
+    return { result: reader(value, (field) => dropped.push(field)), dropped };
+  }
+
+  test.each<[Read, object, object, string]>([
+    [readTurnResult, turn, { respnseMessage: 1 }, 'a turn result; the nearest field is "responseMessage"'],
+    [readStepResult, step, { toolResult: [] }, 'a step result; the nearest field is "toolResults"'],
+    [readCallResult, call, { result: 1 }, 'a toolCall result; the nearest field is "output"'],
+    [readModelReply, reply, { text: 'hi' }, 'a model result; the nearest field is "content"'],
+    [
+      readStepResult,
+      step,
+      { weather: 'fine' },
+      'a step result; its fields are status, hasToolCalls, toolCalls, toolResults, metadata',
+    ],
+  ])('is dropped and reported with the nearest known field: %p', (reader, result, added, help) => {
+    const given = Object.freeze({ ...result, ...added });
+    expect(read(reader, given)).toEqual({ result, dropped: [`"${Object.keys(added)[0]}" is not a field of ${help}`] });
   });
 
-  test('is named with all known fields when none is near', () => {
-    expect(problemWithStepResult({ ...step, weather: 'fine' })).toBe(
-      '"weather" is not a field of a step result; its fields are status, hasToolCalls, toolCalls, toolResults, metadata',
-    );
+  test('is reported once, however many there are', () => {
+    const { result, dropped } = read(readTurnResult, { ...turn, a: 1, b: 2, c: () => undefined });
+    expect([result, dropped.length]).toEqual([turn, 1]);
   });
 
-  test('in the error of a turn is refused; the fields of a caught error are known', () => {
+  test('in the error of a turn is dropped; the fields of a caught error are known', () => {
     const failed = { ...turn, finishReason: 'error' };
-    expect(problemWithTurnResult({ ...failed, error: { message: 'no', hint: 'x' } })).toContain(
-      '"hint" is not a field',
-    );
+    expect(read(readTurnResult, { ...failed, error: { message: 'no', hint: 'x' } })).toEqual({
+      result: { ...failed, error: { message: 'no' } },
+      dropped: [expect.stringContaining('"hint" is not a field of an error')],
+    });
     const caught = new GoondanError('E_MODEL_FAILED', 'no', { retryAfterMs: 1 });
-    expect(problemWithTurnResult({ ...failed, error: caught })).toBeUndefined();
-    expect(problemWithTurnResult({ ...failed, error: Object.assign({}, caught, { message: 'no' }) })).toBeUndefined();
+    for (const error of [caught, Object.assign({}, caught, { message: 'no' })]) {
+      const given = { ...failed, error };
+      const { result, dropped } = read(readTurnResult, given);
+      expect(result).toBe(given);
+      expect(dropped).toEqual([]);
+    }
   });
 
-  test('in the error of a tool call is accepted, because the model gets it', () => {
-    const error = { message: 'no', code: 'ENOENT', errno: -2, details: { status: 429 } };
-    expect(problemWithCallResult({ ...call, status: 'error', error })).toBeUndefined();
+  test('in the error of a tool call is kept, because the model gets it', () => {
+    const given = { ...call, status: 'error', error: { message: 'no', errno: -2, details: { status: 429 } } };
+    expect(read(readCallResult, given)).toEqual({ result: given, dropped: [] });
   });
 
   test('whose value is undefined counts as absent', () => {
-    expect(problemWithTurnResult({ ...turn, weather: undefined })).toBeUndefined();
+    const given = { ...turn, weather: undefined };
+    const { result, dropped } = read(readTurnResult, given);
+    expect(result).toBe(given);
+    expect(dropped).toEqual([]);
   });
 });

@@ -1,10 +1,11 @@
 /**
- * Checks the results of each kind of chain. A layer's result is untrusted data until one of these functions has
- * accepted it.
+ * Reads the results of each kind of chain. A layer's result is untrusted data until one of these functions has
+ * returned it as a result. An unknown field is dropped and reported: it must not undo the call or the turn that is done.
  */
 import type { GoondanError, ModelReply, StepResult, ToolCallResult, TurnError, TurnResult } from '@goondan/types';
-import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
+import { dropUnknownFields, knownFields } from '../../config/find-unknown-field.ts';
 import { copyJson, isJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { NotResult, type TellDropped } from './onion.ts';
 
 const turnFields = knownFields<TurnResult>(
   'a turn result',
@@ -43,7 +44,43 @@ const errorFields = knownFields<TurnError & GoondanError>('an error', {
   isFallback: true,
 });
 
-export function problemWithTurnResult(value: unknown): string | undefined {
+export function readTurnResult(value: unknown, tell: TellDropped): TurnResult | NotResult {
+  const problem = problemWithTurnResult(value);
+  if (problem !== undefined) return new NotResult(problem);
+  // Safe: the shape was just checked.
+  const result = dropUnknownFields(value as TurnResult, turnFields, tell);
+  const { error } = result;
+  // An `Error` object may have fields of its own.
+  if (error === undefined || error instanceof Error) return result;
+  const known = dropUnknownFields(error, errorFields, tell);
+  return known === error ? result : { ...result, error: known };
+}
+
+export function readStepResult(value: unknown, tell: TellDropped): StepResult | NotResult {
+  const problem = problemWithStepResult(value);
+  // Safe: the shape was just checked.
+  return problem === undefined ? dropUnknownFields(value as StepResult, stepFields, tell) : new NotResult(problem);
+}
+
+/** Checks that the result has the id and the tool name of the call. */
+export function readToolCallResult(
+  value: unknown,
+  toolCallId: string,
+  toolName: string,
+  tell: TellDropped,
+): ToolCallResult | NotResult {
+  const problem = problemWithToolCallResult(value, toolCallId, toolName);
+  // Safe: the shape was just checked.
+  return problem === undefined ? dropUnknownFields(value as ToolCallResult, callFields, tell) : new NotResult(problem);
+}
+
+export function readModelReply(value: unknown, tell: TellDropped): ModelReply | NotResult {
+  const problem = problemWithModelReply(value);
+  // Safe: the shape was just checked.
+  return problem === undefined ? dropUnknownFields(value as ModelReply, replyFields, tell) : new NotResult(problem);
+}
+
+function problemWithTurnResult(value: unknown): string | undefined {
   if (!isPlainObject(value)) return notPlain(value);
   const { turnId, finishReason, responseMessage, truncated, output, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
@@ -53,10 +90,10 @@ export function problemWithTurnResult(value: unknown): string | undefined {
   if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
   if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return findUnknownField(value, turnFields) ?? problemWithErrorFields(error) ?? problemWithJson({ output });
+  return problemWithJson({ output });
 }
 
-export function problemWithStepResult(value: unknown): string | undefined {
+function problemWithStepResult(value: unknown): string | undefined {
   if (!isPlainObject(value)) return notPlain(value);
   const { status, hasToolCalls, toolCalls, toolResults, metadata } = value as Partial<StepResult>;
   if (status !== 'completed' && status !== 'failed') return 'status is neither completed nor failed';
@@ -64,11 +101,10 @@ export function problemWithStepResult(value: unknown): string | undefined {
   if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
   if (!Array.isArray(toolResults)) return 'toolResults is not an array';
   if (!isPlainObject(metadata)) return 'metadata is not an object';
-  return findUnknownField(value, stepFields) ?? problemWithJson({ metadata });
+  return problemWithJson({ metadata });
 }
 
-/** Checks that the result has the id and the tool name of the call. */
-export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
+function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
   if (!isPlainObject(value)) return notPlain(value);
   const { status, error } = value as Partial<ToolCallResult>;
   if (value.toolCallId !== toolCallId) return `toolCallId is not "${toolCallId}"`;
@@ -76,10 +112,10 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
   if (status !== 'ok' && status !== 'error') return 'status is neither ok nor error';
   if (status === 'error' && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
   // The model gets all fields of the error, so none of them is lost.
-  return findUnknownField(value, callFields) ?? problemWithJson({ output: value.output, error });
+  return problemWithJson({ output: value.output, error });
 }
 
-export function problemWithModelReply(value: unknown): string | undefined {
+function problemWithModelReply(value: unknown): string | undefined {
   if (!isPlainObject(value)) return notPlain(value);
   if (!Array.isArray(value.content)) return 'content is not an array of parts';
   const called = new Set<string>();
@@ -99,12 +135,7 @@ export function problemWithModelReply(value: unknown): string | undefined {
   for (const field of ['inputTokens', 'outputTokens', 'totalTokens']) {
     if (!Number.isFinite(value.usage[field])) return `usage.${field} is not a number`;
   }
-  return findUnknownField(value, replyFields) ?? problemWithJson({ content: value.content });
-}
-
-/** Checks the fields of an error that a layer wrote. An `Error` object may have fields of its own. */
-function problemWithErrorFields(error: object | undefined): string | undefined {
-  return error === undefined || error instanceof Error ? undefined : findUnknownField(error, errorFields);
+  return problemWithJson({ content: value.content });
 }
 
 function looksLikeMessage(value: unknown): boolean {

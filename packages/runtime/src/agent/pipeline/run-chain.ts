@@ -36,8 +36,11 @@ async function runLayers<Result>(
   registered: readonly Layer[],
 ): Promise<Result> {
   const { layers, thrownBy } = noteThrown(registered);
-  const warn = ({ event, layer, message }: LayerWarning) =>
+  const warn = ({ event, layer, message }: LayerWarning) => {
+    // Such a layer returns the field every time.
+    if (event === 'middleware.unknown_field' && !agent.layers.isFirst(event, layer)) return;
     agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrownBy(layer))) });
+  };
   const contextFor: typeof chain.contextFor = (asking, next) => showFields(chain.contextFor(asking, next));
   const core = () => {
     agent.running.wait();

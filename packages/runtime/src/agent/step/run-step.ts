@@ -1,7 +1,7 @@
 /** Runs one step: the step chain around one model call and the tool calls that the model requested. */
 import type { AgentEvent, ModelMessage, ModelReply, StepResult } from '@goondan/types';
 import { callModel } from '../model-call/call-model.ts';
-import { problemWithStepResult } from '../pipeline/result-shapes.ts';
+import { readStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import type { RunningTurn, RunningStep } from '../turn-state/running-turn.ts';
@@ -67,7 +67,7 @@ export async function runStep(turn: RunningTurn, step: RunningStep): Promise<Ste
     span: step.span,
     contextFor: (asking, next) => new StepContext(turn, step, asking, next),
     core: () => callModelAndTools(turn, step),
-    problemWith: problemWithStepResult,
+    read: readStepResult,
     // The failure is over: if the step fails later, it fails for another reason.
     recovered: () => void (step.survivors = []),
   });

@@ -5,7 +5,7 @@ import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/typ
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { CallApprovals } from './call-approvals.ts';
-import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
+import { readToolCallResult } from '../pipeline/result-shapes.ts';
 import { extensionOf, toPlacedError } from '../pipeline/turn-error.ts';
 import { invokeTool } from './invoke-tool.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
@@ -48,7 +48,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       span: call.span,
       contextFor: (asking, next) => new ToolCallContext(turn, call, asking, next),
       core: () => invokeTool(turn, call),
-      problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
+      read: (value, tell) => readToolCallResult(value, toolCallId, toolName, tell),
       answered: (extension) => step?.answeredBy.set(toolCallId, extension),
     });
     // Also masks a result that a layer made.

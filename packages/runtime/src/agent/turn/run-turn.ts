@@ -18,7 +18,7 @@ import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { toResumePoint } from '../conversation/resume-point.ts';
 import { findAnswerProblems, outputError, readAnswer } from '../output/read-answer.ts';
-import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
+import { readTurnResult } from '../pipeline/result-shapes.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
 import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
@@ -112,7 +112,7 @@ async function answer(turn: RunningTurn, options: TurnOptions): Promise<TurnResu
     span,
     contextFor: (asking, next) => new TurnContext(turn, undefined, asking, next),
     core: () => enterSteps(turn),
-    problemWith: problemWithTurnResult,
+    read: readTurnResult,
   });
   // Called only for its check: throws if a layer has set metadata that is not JSON since the last step.
   recordedMetadata(turn.metadata, agent.mask);

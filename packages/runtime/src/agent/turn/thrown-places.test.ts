@@ -150,7 +150,7 @@ describe('a layer that throws', () => {
     expect(agent.logs).toMatchObject([{ extension: 'acme', place, data: { stack } }]);
   });
 
-  test('is the only layer named when it returns an unknown field: an outer layer is not its place', async () => {
+  test('is the only layer named when it returns no result: an outer layer is not its place', async () => {
     const outer = await extensionOf(
       `  api.pipeline.register('turn', async (ctx) => {`,
       `    const result = await ctx.next();`,
@@ -158,7 +158,7 @@ describe('a layer that throws', () => {
       `  });`,
     );
     const inner = await extensionOf(
-      `  api.pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), odd: 1 }));`,
+      `  api.pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), toolCalls: 1 }));`,
     );
     const extensions = [outer.declaration, extensionFile('inner', root, `./${inner.entry}`)];
     const { agent, turn } = await talk({ extensions }, 'hello');
