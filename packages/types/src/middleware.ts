@@ -16,7 +16,7 @@ import type { ModelMessage } from './model-message.ts';
 import type { GenerateRequest, ModelParams, ModelReply } from './model.ts';
 import type { RuntimeView } from './runtime-view.ts';
 import type { StepResult } from './step.ts';
-import type { PlainToolCallResult, ToolAnnotations, ToolCallResult, ToolCatalogItem } from './tool.ts';
+import type { ToolAnnotations, ToolCallResult, ToolCatalogItem } from './tool.ts';
 import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
 
 export type StandardKind = 'turn' | 'step' | 'toolCall';
@@ -178,17 +178,12 @@ export type StepMiddleware = (ctx: StepMiddlewareContext) => Promise<StepResult>
 export type ToolCallMiddleware = (ctx: ToolCallMiddlewareContext) => Promise<ToolCallResult>;
 export type ModelMiddleware = (ctx: ModelMiddlewareContext) => Promise<ModelReply>;
 
-/** A layer that types results of tool calls as {@link PlainToolCallResult}. */
-type PlainToolCallMiddleware = (ctx: ToolCallMiddlewareContext) => Promise<PlainToolCallResult>;
-/**
- * A layer that types results of tool calls as {@link PlainToolCallResult}, and expects that every tool has `parameters`.
- * A tool without arguments may have none.
- */
+/** A layer whose author expects that every tool has `parameters`. A tool without arguments may have none. */
 type PlainStepMiddleware = (
   ctx: Omit<StepMiddlewareContext, 'toolCatalog'> & {
     toolCatalog: (ToolCatalogItem & Required<Pick<ToolCatalogItem, 'parameters'>>)[];
   },
-) => Promise<Omit<StepResult, 'toolResults'> & { toolResults: PlainToolCallResult[] }>;
+) => Promise<StepResult>;
 
 export interface MiddlewareOptions {
   /**
@@ -237,6 +232,5 @@ export interface PipelineRegistry {
   register(type: 'step', fn: StepMiddleware, options?: MiddlewareOptions): void;
   register(type: 'toolCall', fn: ToolCallMiddleware, options?: MiddlewareOptions): void;
   register(type: 'step', fn: PlainStepMiddleware, options?: MiddlewareOptions): void;
-  register(type: 'toolCall', fn: PlainToolCallMiddleware, options?: MiddlewareOptions): void;
   register(type: 'model', fn: ModelMiddleware, options?: MiddlewareOptions): void;
 }

@@ -46,20 +46,10 @@ export interface ToolCallError {
 }
 
 /**
- * The outcome of a tool call. Mistakes of the model and failures of the tool are returned as values, never thrown. Only
- * a failed call has an `error`.
+ * The outcome of a tool call. Mistakes of the model and failures of the tool are returned as values, never thrown. If a
+ * layer returns `status: 'error'` without an `error`, or an `error` without a `message`, the runtime fills it in.
  */
-export type ToolCallResult = {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly output?: JsonValue;
-} & ({ readonly status: 'ok'; readonly error?: never } | { readonly status: 'error'; readonly error: ToolCallError });
-
-/**
- * A {@link ToolCallResult} as a plain interface: the compiler does not compare `status` and `error`. Layers may return
- * this type. The runtime checks that a failed call has an `error`.
- */
-export interface PlainToolCallResult {
+export interface ToolCallResult {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly output?: JsonValue;

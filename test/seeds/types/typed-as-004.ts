@@ -278,6 +278,10 @@ export function registerWithOurs(api: Ours.ExtensionApi): void {
   api.tools.register({ name: 'mine__echo', description: '', parameters: { type: 'object' } }, handler);
 }
 
+/** The result of a tool call has the same type in the seed and here. */
+export const fromSeed = (result: ToolCallResult): Ours.ToolCallResult => result;
+export const toSeed = (result: Ours.ToolCallResult): ToolCallResult => result;
+
 /** The error of seed 002, and our own errors in its place. */
 export const refusal: Ours.ExtensionError = Object.assign(new Error('no'), {
   code: 'E_MINE',

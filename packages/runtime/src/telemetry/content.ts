@@ -39,8 +39,8 @@ export function contentOfModelCall({ messages }: PlainObject, reply: unknown, ma
 export function contentOfToolCall({ args }: PlainObject, result: unknown, mask: Mask): Attributes {
   const shorten = shortenMasked(mask);
   // Safe: the chain has checked that it is a result.
-  const { output, error } = (result ?? {}) as Partial<ToolCallResult>;
-  const answer = error ?? output;
+  const { status, output, error } = (result ?? {}) as Partial<ToolCallResult>;
+  const answer = status === 'error' ? error : output;
   return {
     'gen_ai.tool.call.arguments': shorten(args ?? {}, LONGEST_VALUE),
     ...(answer === undefined ? {} : { 'gen_ai.tool.call.result': shorten(answer, LONGEST_VALUE) }),

@@ -129,7 +129,7 @@ function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<C
     }
     case 'toolCall': {
       const { status, error } = recorded.result as ToolCallResult;
-      if (error === undefined) return { outcome: status };
+      if (status === 'ok' || error === undefined) return { outcome: status };
       return { outcome: status, error: writer.error(error), ...writer.locate(recorded.chain.thrown?.()) };
     }
     case 'model': {

@@ -132,7 +132,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
   ): Promise<void> {
     const { status, error } = await tools.call(tool, fillArguments(args, facts));
     if (status !== 'error') return;
-    const problem = `${tool} failed: ${error.message}`;
+    const problem = `${tool} failed: ${error?.message}`;
     if (hook.required === true) {
       throw new GoondanError('E_HOOK_FAILED', `Hook "${nameOf(hook)}" is required, but ${problem}`);
     }

@@ -118,13 +118,35 @@ describe('a tool call result', () => {
     expect(problemWithCallResult(failed)).toBeUndefined();
   });
 
+  test.each([
+    [failed, { message: 'no' }],
+    [{ ...good, status: 'error' }, { message: '"weather__get" failed without giving a reason.' }],
+    [
+      { ...failed, error: { code: 'E_MINE', helpUrl: 'https://a.b' } },
+      { code: 'E_MINE', helpUrl: 'https://a.b', message: '"weather__get" failed without giving a reason.' },
+    ],
+    [
+      { ...good, error: { name: 'Note', message: 'old data' } },
+      { name: 'Note', message: 'old data' },
+    ],
+    [
+      { ...good, error: { name: 'Note' } },
+      { name: 'Note', message: '"weather__get" failed without giving a reason.' },
+    ],
+    [good, undefined],
+  ])('C-08 an error is optional for both statuses, and has a message: %j', (value, error) => {
+    const { error: _, ...others } = value as { error?: unknown };
+    expect(readCallResult(value, () => undefined)).toEqual({ ...others, ...(error && { error }) });
+  });
+
   test.each<[string, object]>([
     ['toolCallId', { ...good, toolCallId: 'call_2' }],
     ['toolName', { ...good, toolName: 'weather__set' }],
     ['toolCallId', { ...good, toolCallId: undefined }],
     ['status', { ...good, status: 'completed' }],
-    ['error', { ...failed, error: undefined }],
-    ['error', { ...failed, error: { code: 'E_MINE' } }],
+    ['error', { ...failed, error: 'no' }],
+    ['error', { ...good, error: null }],
+    ['error.message', { ...failed, error: { message: 7 } }],
     ['error.cause', { ...failed, error: { message: 'no', cause: new Error('why') } }],
     ['output.at', { ...good, output: { at: new Date() } }],
     ['output', { ...good, output: 10n }],

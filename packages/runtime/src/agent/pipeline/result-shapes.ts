@@ -70,8 +70,16 @@ export function readToolCallResult(
   tell: TellDropped,
 ): ToolCallResult | NotResult {
   const problem = problemWithToolCallResult(value, toolCallId, toolName);
+  if (problem !== undefined) return new NotResult(problem);
   // Safe: the shape was just checked.
-  return problem === undefined ? dropUnknownFields(value as ToolCallResult, callFields, tell) : new NotResult(problem);
+  return withReason(dropUnknownFields(value as ToolCallResult, callFields, tell));
+}
+
+/** Fills in the message of an error: the model reads it. */
+function withReason(result: ToolCallResult): ToolCallResult {
+  const { status, toolName, error } = result;
+  if (error === undefined ? status === 'ok' : error.message !== undefined) return result;
+  return { ...result, error: { ...error, message: `"${toolName}" failed without giving a reason.` } };
 }
 
 export function readModelReply(value: unknown, tell: TellDropped): ModelReply | NotResult {
@@ -110,7 +118,8 @@ function problemWithToolCallResult(value: unknown, toolCallId: string, toolName:
   if (value.toolCallId !== toolCallId) return `toolCallId is not "${toolCallId}"`;
   if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
   if (status !== 'ok' && status !== 'error') return 'status is neither ok nor error';
-  if (status === 'error' && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
+  if (error !== undefined && !isObject(error)) return 'error is not an object';
+  if (error?.message !== undefined && typeof error.message !== 'string') return 'error.message is not a string';
   // The model gets all fields of the error, so none of them is lost.
   return problemWithJson({ output: value.output, error });
 }

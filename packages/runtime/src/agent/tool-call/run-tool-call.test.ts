@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import type { ExtensionRegister, JsonObject, JsonValue, ToolHandler } from '@goondan/types';
+import type {
+  ExtensionRegister,
+  JsonObject,
+  JsonValue,
+  ToolCallError,
+  ToolCallResult,
+  ToolHandler,
+} from '@goondan/types';
 import { callOneTool } from '../../testing/call-one-tool.ts';
 import { extension, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { layerOf } from '../../testing/one-layer.ts';
@@ -158,6 +165,37 @@ describe('the arguments of a call', () => {
     expect(seen).toEqual([{ city: 'Seoul' }]);
     expect(JSON.stringify(await agent.messages())).not.toContain('changed');
   });
+});
+
+test.each<[string, Partial<ToolCallResult>]>([
+  ['no error', {}],
+  // The types prevent it; JavaScript does not.
+  ['an error without a message', { error: { code: 'E_CLOSED' } as ToolCallError }],
+])('C-08 a layer may refuse a call with %s: the model gets a message', async (_title, more) => {
+  const refuse = layerOf(
+    'toolCall',
+    async ({ toolCallId, toolName }) => ({ toolCallId, toolName, status: 'error', ...more }),
+    { mayShortCircuit: true },
+  );
+  const { result, agent } = await ask({ extensions: [refuse] });
+  const error = { ...more.error, message: '"weather__get" failed without giving a reason.' };
+  expect(result).toMatchObject({ status: 'error', error });
+  expect(JSON.stringify(await agent.messages())).toContain('failed without giving a reason');
+  expect(agent.logs).toEqual([]);
+});
+
+test('C-08 a layer may add an error to a successful call: the call stays successful', async () => {
+  const completed: unknown[] = [];
+  const { result, agent } = await ask({
+    extensions: [
+      ({ events }) => void events.on('tool.completed', (payload) => completed.push(payload)),
+      layerOf('toolCall', async (ctx) => ({ ...(await ctx.next()), output: 3, error: { message: 'old data' } })),
+    ],
+  });
+  expect(result).toMatchObject({ status: 'ok', output: 3, error: { message: 'old data' } });
+  expect(completed).toEqual([expect.objectContaining({ status: 'ok' })]);
+  expect(completed[0]).not.toHaveProperty('error');
+  expect(JSON.stringify(await agent.messages())).toContain('"output":{"type":"json","value":3}');
 });
 
 describe('a tool that cannot be called', () => {

@@ -55,12 +55,10 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
     const result = maskToolResult(withoutBytes(given, agent), agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
     const place = () => defined({ place: agent.locate(call.thrown).place });
-    agent.bus.tell('tool.completed', () => ({
-      ...named(),
-      status: result.status,
-      duration,
-      ...(result.error === undefined ? {} : { error: { ...previewError(result.error, agent.mask), ...place() } }),
-    }));
+    const { status, error } = result;
+    const failure = () =>
+      status === 'ok' || error === undefined ? {} : { error: { ...previewError(error, agent.mask), ...place() } };
+    agent.bus.tell('tool.completed', () => ({ ...named(), status, duration, ...failure() }));
     return result;
   } catch (error) {
     const duration = agent.clock.elapsed() - startedAt;
