@@ -314,7 +314,8 @@ export const agentErrors = {
   },
   E_TOOL_NOT_OFFERED: {
     forPrograms: true,
-    meaning: 'The tool exists but is not in the catalog of this step.',
+    meaning:
+      'The tool exists but is not in the catalog of this step. Or a `toolCall` layer called a tool for other agents, such as `agents__request`: only `turn` and `step` layers can call agents.',
     suggestion: 'Use one of the tools offered in this step.',
   },
   E_TOOL_OUTPUT: {

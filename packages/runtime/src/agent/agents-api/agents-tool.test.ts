@@ -4,6 +4,7 @@ import {
   createAssistantMessage,
   type JsonObject,
   type ModelReply,
+  type ToolCallMiddlewareContext,
   type ToolCallResult,
   type TurnResult,
 } from '@goondan/types';
@@ -389,4 +390,41 @@ describe('a call that was interrupted by a crash', () => {
     const done = await resume(send, await recordUpTo(send, isEffect('agent')));
     expect(done).toMatchObject({ results: [{ output: { accepted: true } }], ids: [] });
   });
+});
+
+test('C-04 ctx.tools.call reaches other agents from turn and step layers, and not from toolCall layers', async () => {
+  const inputs: unknown[] = [];
+  const engine = inProcessEngine(systemClock);
+  engine.add('echo', async ({ input = '' }) => {
+    inputs.push(input);
+    return answer('heard');
+  });
+  const results: unknown[] = [];
+  const asking = (from: string, tool: string) => async (ctx: Pick<ToolCallMiddlewareContext, 'tools'>) => {
+    const { status, error } = await ctx.tools.call(tool, { target: 'echo', input: from });
+    results.push([from, status, error?.code, error?.message]);
+  };
+  const extensions = [
+    beforeNext('one', 'turn', asking('turn', 'agents__request')),
+    beforeNext('two', 'step', (ctx) => (ctx.stepIndex === 0 ? asking('step', 'agents__request')(ctx) : undefined)),
+    beforeNext('three', 'toolCall', async (ctx) => {
+      if (ctx.toolName !== 'agents__catalog') return;
+      await asking('toolCall', 'agents__request')(ctx);
+      await asking('toolCall', 'agents__send')(ctx);
+    }),
+  ];
+  await call([{ tool: 'agents__catalog' }], { engine, extensions });
+  const refused = (tool: string) => [
+    'toolCall',
+    'error',
+    'E_TOOL_NOT_OFFERED',
+    `"${tool}" was not run: the toolCall layer "toolCall" of extension "three" cannot call other agents.`,
+  ];
+  expect(results).toEqual([
+    ['turn', 'ok', undefined, undefined],
+    ['step', 'ok', undefined, undefined],
+    refused('agents__request'),
+    refused('agents__send'),
+  ]);
+  expect(inputs).toEqual(['turn', 'step']);
 });

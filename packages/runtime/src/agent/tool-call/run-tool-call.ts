@@ -104,18 +104,25 @@ function around(turn: RunningTurn, { outer, step }: ToolCallAsk): Pick<RunningTu
   return outer ?? step ?? turn;
 }
 
+/** The names of the tools for other agents begin so. */
+const OF_AGENTS = 'agents__';
 /** The maximum number of layers' calls inside each other. */
 const MOST_NESTED = 8;
 
 /**
  * Returns the reason why a call does not even reach the layers. Layers do not see an incomplete call, because a layer
  * might ask a person about it or act on it. Layers do not see a call that is nested too deep, because one of them would
- * make the next call.
+ * make the next call. Other agents are out of reach of toolCall layers.
  */
-function findRefusal({ toolName, isCut, callers }: ToolCallAsk): GoondanError | undefined {
+function findRefusal({ toolName, isCut, callers, by, outer }: ToolCallAsk): GoondanError | undefined {
   if (isCut === true) {
     const message = `"${toolName}" was not run: the reply ended at its limit of tokens, and the call may be incomplete.`;
     return new GoondanError('E_REPLY_TRUNCATED', message);
+  }
+  if (outer !== undefined && toolName.startsWith(OF_AGENTS)) {
+    const message = `"${toolName}" was not run: the toolCall layer "${by?.name}" of extension "${by?.extension}" cannot call other agents.`;
+    const suggestion = 'Call the agent in a turn or step layer, with `ctx.agents`.';
+    return new GoondanError('E_TOOL_NOT_OFFERED', message, { suggestion });
   }
   if (callers.length <= MOST_NESTED) return undefined;
   const message = `"${toolName}" was not run: extension "${callers.at(-1)?.extension}" called it inside ${MOST_NESTED} calls of layers.`;
