@@ -478,7 +478,7 @@ describe('what is not exact says so', () => {
     expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'damaged' }, {}] }]);
   });
 
-  test('V-01 one of two tools with the same name is damaged', async () => {
+  test('V-01 of two tools with one name only the last is in the request; a damaged tool is not exact', async () => {
     const twice = layer('twice', 'model', (ctx) => {
       ctx.tools = [
         { name: 'same', description: 'One.' },
@@ -486,8 +486,8 @@ describe('what is not exact says so', () => {
       ];
     });
     await sayHello({ extensions: [twice] });
-    expect((await promptsOf()).calls).toMatchObject([{ isExact: true }]);
-    change(/"description":"One\."/, '"description":"New."');
+    expect((await promptsOf()).calls).toMatchObject([{ isExact: true, request: { tools: [{ name: 'same' }] } }]);
+    change(/"description":"Two\."/, '"description":"New."');
     expect((await promptsOf()).calls).toMatchObject([{ isExact: false, problems: [{ kind: 'damaged' }] }]);
   });
 

@@ -102,7 +102,7 @@ function withOwnRequest(call: RebuiltCall): CallPrompt {
   const { outputSchema } = fields;
   const output = outputSchema === undefined ? {} : { output: shortDigest(outputSchema) };
   const own = { params, tools: digests, ...output, messages: digestAll(messages) };
-  // This digest does not cover everything, for example only the last of two tools with the same name.
+  // This digest does not cover everything.
   const isExact = call.problems.length === 0 && digestRequest(own) === call.bodyDigest;
   const body = {
     ...fields,

@@ -19,8 +19,8 @@ export interface ToolAnnotations {
 /** One tool as the model sees it. */
 export interface ToolCatalogItem {
   /**
-   * The name of the tool: `{resource}__{export}`, at most 64 characters of `A-Z a-z 0-9 _ -`, and `.` in the resource. An
-   * item that a layer adds to a catalog may have any name of 1 to 128 characters.
+   * The name of the tool: `{resource}__{export}`, at most 256 characters. An item that a layer adds to a catalog may have
+   * any name of that length. A provider gets a name that it accepts.
    */
   name: string;
   description: string;

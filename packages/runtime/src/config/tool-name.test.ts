@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { checkToolName } from './tool-name.ts';
 
-describe('a tool name', () => {
+describe('the name of a declared tool', () => {
   test.each([
     'weather__get',
     'my-ext__status',
@@ -13,7 +13,7 @@ describe('a tool name', () => {
     'team.Writer__get',
     `${'a'.repeat(31)}__${'b'.repeat(31)}`,
   ])('X-09 %s is {resource}__{export}', (name) => {
-    expect(checkToolName(name)).toBe(name);
+    expect(checkToolName(name, 'declared')).toBe(name);
   });
 
   test.each([
@@ -38,11 +38,11 @@ describe('a tool name', () => {
     7,
     { name: 'weather__get' },
   ])('X-09 %p is not a tool name', (name) => {
-    expect(() => checkToolName(name)).toThrow(expect.objectContaining({ code: 'E_TOOL_NAME' }));
+    expect(() => checkToolName(name, 'declared')).toThrow(expect.objectContaining({ code: 'E_TOOL_NAME' }));
   });
 
   test('X-09 the error shows the name and the required form', () => {
-    expect(() => checkToolName('getWeather')).toThrow(
+    expect(() => checkToolName('getWeather', 'declared')).toThrow(
       '"getWeather" is not a tool name: it must be {resource}__{export}',
     );
   });
@@ -70,9 +70,34 @@ describe('a tool name', () => {
   });
 });
 
+describe('the name of a tool that an extension registers', () => {
+  test.each([
+    'weather__get',
+    'mcp-github__issues.list/all',
+    'a__b__c',
+    '날씨__지금',
+    'a b__\n',
+    `mcp__${'x'.repeat(251)}`,
+  ])('X-09 %p has two parts with __ between them', (name) => {
+    expect(checkToolName(name, 'registered')).toBe(name);
+  });
+
+  test.each(['weather', 'weather_get', '__get', 'weather__', '__', '', undefined, 7, `mcp__${'x'.repeat(252)}`])(
+    'X-09 %p is refused',
+    (name) => {
+      expect(() => checkToolName(name, 'registered')).toThrow(
+        expect.objectContaining({
+          code: 'E_TOOL_NAME',
+          message: expect.stringContaining('must be {resource}__{export}, with at most 256 characters.'),
+        }),
+      );
+    },
+  );
+});
+
 function isAccepted(name: string): boolean {
   try {
-    return checkToolName(name) === name;
+    return checkToolName(name, 'declared') === name;
   } catch {
     return false;
   }

@@ -306,10 +306,9 @@ export const agentErrors = {
   },
   E_TOOL_NAME: {
     meaning:
-      'The name of a declared or registered tool does not have the form `{resource}__{export}`, with at most 64 letters, ' +
-      'digits, `_` and `-`, and `.` in the resource. Or a layer added an item to the tool catalog that has no name or a ' +
-      'name of more than 128 characters, or whose name is equal to that of another tool when each character that ' +
-      'providers do not accept is replaced by `_`.',
+      'The name of a tool does not have the form `{resource}__{export}`, or has too many characters: a registered tool may ' +
+      'have 256 of any kind, a declared one 64 letters, digits, `_` and `-`, and `.` in the resource. Or a layer added an ' +
+      'item to the tool catalog that has no name, or a name of more than 256 characters.',
     suggestion: 'Rename the tool, for example to `weather__get`.',
   },
   E_TOOL_NOT_OFFERED: {

@@ -1,6 +1,6 @@
 /**
- * The name of a server's tool for the model: `{extension}__{tool}`. Providers accept at most 64 characters of `A-Z a-z
- * 0-9 _ -`, and the runtime does not accept a second `__`. Servers may use other characters and longer names.
+ * The name of a server's tool for the model: `{extension}__{tool}`. People read it in questions and rules, so it has at
+ * most 64 characters of `A-Z a-z 0-9 _ -`, and no second `__`. Servers may use other characters and longer names.
  *
  * 1. A name that fits is kept.
  * 2. In any other name, invalid characters become `-`; the name is cut, and `-` with eight digits of its hash is added.

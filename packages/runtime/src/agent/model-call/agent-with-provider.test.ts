@@ -8,12 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExtensionRegister, type JsonObject, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
-import { extension } from '../../testing/index.ts';
+import { extension, fakeApprover } from '../../testing/index.ts';
 import { inputEvent } from '../../testing/input-event.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { toProviderName } from '../tool/provider-tool-name.ts';
 import { anthropicCase, providerCases, type ProviderCase } from '../model/providers/wire/provider-cases.ts';
 import type { WireReply } from '../model/providers/wire/wire-dialect.ts';
 import { startWireServer } from '../model/providers/wire/wire-server.ts';
@@ -50,6 +51,7 @@ const planAt = (url: string, { provider, model }: ProviderCase, more: Partial<Ag
 });
 
 const guideName = 'look up (fast)';
+const guideAtProvider = toProviderName(guideName);
 
 /** Offers a tool with a name that no provider accepts, and answers its calls. */
 function offerGuide(seen: string[] = []): ExtensionRegister {
@@ -101,7 +103,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     'gets a catalog item under a name that it accepts, and layers see its own name (stream: %p)',
     async (stream) => {
       await using server = startWireServer(provider.dialect);
-      const call = { id: 'call-1', name: 'look_up__fast_', args: { city: 'Seoul' } };
+      const call = { id: 'call-1', name: guideAtProvider, args: { city: 'Seoul' } };
       server.answer({ reply: { usage, calls: [call] } }, { reply: answer });
       const seen: string[] = [];
       const plan = planAt(server.url, provider, { extensions: [extension('guide', offerGuide(seen))] });
@@ -113,17 +115,85 @@ describe.each(providerCases)('%s', (_name, provider) => {
       const { text } = await say(agent, 'Weather?', { observer: recorder });
       expect([text, seen]).toEqual(['It is 21 degrees.', [guideName]]);
       const [first, second] = server.requests.map(({ body }) => JSON.stringify(body));
-      expect(first).toContain('"look_up__fast_"');
-      expect(second?.match(/"look_up__fast_"/g)?.length).toBeGreaterThan(1);
+      expect(first).toContain(`"${guideAtProvider}"`);
+      expect(second?.split(`"${guideAtProvider}"`).length).toBeGreaterThan(2);
       expect(`${first}${second}`).not.toContain(guideName);
       const { messages } = await agent.parts.store.read(agent.parts.address);
       const traced = JSON.stringify(recorder.turn());
       for (const kept of [JSON.stringify(messages), traced]) {
         expect(kept).toContain(guideName);
-        expect(kept).not.toContain('look_up__fast_');
+        expect(kept).not.toContain(guideAtProvider);
       }
     },
   );
+});
+
+/** Runs a turn against a server that refuses odd and repeated names of tools. `replies`: before the answer. */
+async function againstServer(provider: ProviderCase, register: ExtensionRegister, ...replies: WireReply[]) {
+  await using server = startWireServer(provider.dialect);
+  server.answer(...[...replies, answer].map((reply) => ({ reply })));
+  const approver = fakeApprover(() => ({ decision: 'approved' }));
+  const plan = planAt(server.url, provider, { extensions: [extension('mine', register)] });
+  const agent = await startAgent(plan, { ...quiet, approver });
+  const recorder = recordTurn(systemClock);
+  const { result, text } = await say(agent, 'Weather?', { observer: recorder });
+  const { messages } = await agent.parts.store.read(agent.parts.address);
+  const kept = JSON.stringify([messages, recorder.turn()]);
+  const offered = server.requests.map(({ body }) => provider.dialect.toolNames(body));
+  const bodies = server.requests.map(({ body }) => JSON.stringify(body));
+  return {
+    error: result.error,
+    text,
+    kept,
+    offered,
+    bodies,
+    asked: approver.questions.map(({ toolName }) => toolName),
+  };
+}
+
+describe.each(providerCases)('%s takes the tools of an extension', (_name, provider) => {
+  test('C-13 that a step layer adds although they are registered: each name once', async () => {
+    const skills = ['list', 'open'].map((name) => ({ name: `skills__${name}`, description: 'Skills.' }));
+    const register: ExtensionRegister = ({ tools, pipeline }) => {
+      for (const skill of skills) tools.register(skill, () => 'none');
+      pipeline.register('step', (ctx) => {
+        ctx.toolCatalog = [...ctx.toolCatalog, ...skills];
+        return ctx.next();
+      });
+    };
+    const { error, text, offered } = await againstServer(provider, register);
+    expect([error, text]).toEqual([undefined, 'It is 21 degrees.']);
+    expect(offered).toEqual([['weather__get', 'skills__list', 'skills__open']]);
+  });
+
+  test('X-09 whose names it does not accept; calls, approvals, history and trace have the own names', async () => {
+    const names = ['issues.list/all', 'issues_list_all', 'issues list all', '이슈', 'x'.repeat(100)];
+    const own = names.map((name) => `mcp-github__${name}`);
+    const called: string[] = [];
+    const register: ExtensionRegister = ({ tools, pipeline }) => {
+      for (const name of own) tools.register({ name, description: 'Issues.' }, () => `${called.push(name)} done`);
+      pipeline.register('toolCall', async (ctx) => {
+        await ctx.approval.ask({ reason: 'Always.' });
+        return ctx.next();
+      });
+    };
+    const calls = own.map((name, index) => ({ id: `call-${index}`, name: toProviderName(name), args: {} }));
+    const { error, text, kept, offered, bodies, asked } = await againstServer(provider, register, { usage, calls });
+    expect([error, text]).toEqual([undefined, 'It is 21 degrees.']);
+    expect([asked, called]).toEqual([own, own]);
+    const atProvider = own.map(toProviderName);
+    expect(offered).toEqual([
+      ['weather__get', ...atProvider],
+      ['weather__get', ...atProvider],
+    ]);
+    for (const [index, name] of own.entries()) {
+      const sent = atProvider[index] ?? '';
+      expect(kept).toContain(JSON.stringify(name));
+      expect(sent === name || !kept.includes(sent)).toBe(true);
+      // The call of the first step has the same name in the second.
+      expect(bodies[1]?.split(`"${sent}"`).length).toBeGreaterThan(2);
+    }
+  });
 });
 
 describe('a cassette in front of a provider', () => {
@@ -141,10 +211,10 @@ describe('a cassette in front of a provider', () => {
       return [(await say(agent, 'Weather?')).text, seen];
     };
     await using server = startWireServer(anthropicCase.dialect);
-    server.answer({ reply: { usage, calls: [{ id: 'call-1', name: 'look_up__fast_', args: {} }] } }, { reply: answer });
+    server.answer({ reply: { usage, calls: [{ id: 'call-1', name: guideAtProvider, args: {} }] } }, { reply: answer });
     const recorded = await run(server.url, 'record');
     expect(recorded).toEqual(['It is 21 degrees.', [guideName]]);
-    expect(await readFile(join(folder, 'guide.jsonl'), 'utf8')).not.toContain('look_up__fast_');
+    expect(await readFile(join(folder, 'guide.jsonl'), 'utf8')).not.toContain(guideAtProvider);
     expect(await run('http://127.0.0.1:9', 'replay')).toEqual(recorded);
   });
 });

@@ -59,7 +59,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
 
 async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSpan | undefined): Promise<ModelReply> {
   const { key, extension } = call;
-  call.tools.check();
+  call.tools.check(turn.agent);
   const recorded = turn.effects.recorded(key);
   // Safe: only checked replies are recorded.
   if (recorded !== undefined) return recorded as unknown as ModelReply;

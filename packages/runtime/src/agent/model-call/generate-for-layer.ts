@@ -27,7 +27,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       key: attempt,
       step,
       messages: request.messages,
-      tools: new ToolCatalog(request.tools ?? [], extension),
+      tools: new ToolCatalog(request.tools ?? [], layer.layer),
       params: { ...turn.agent.plan.params, ...request.params },
       modelRef: request.modelRef ?? turn.agent.plan.modelRef,
       stepIndex: step?.stepIndex ?? turn.stepCount,

@@ -46,11 +46,11 @@ export class ModelContext extends TurnLayerContext<ModelCall> {
     this[subjectOf].ownMessages = messages;
   }
   get tools() {
-    return this[subjectOf].tools.changeableBy(this[askingLayer].layer.extension);
+    return this[subjectOf].tools.changeableBy(this[askingLayer].layer);
   }
   set tools(tools: ToolCatalogItem[]) {
     if (!Array.isArray(tools)) throw new TypeError('ctx.tools must be an array of tools.');
-    this[subjectOf].tools.replace(tools, this[askingLayer].layer.extension);
+    this[subjectOf].tools.replace(tools, this[askingLayer].layer);
   }
   get params() {
     return this[subjectOf].params;

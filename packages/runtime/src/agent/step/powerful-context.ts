@@ -56,11 +56,11 @@ export class StepContext extends PowerfulContext<RunningStep> {
     return this[subjectOf].stepIndex;
   }
   get toolCatalog() {
-    return this[subjectOf].catalog.changeableBy(this[askingLayer].layer.extension);
+    return this[subjectOf].catalog.changeableBy(this[askingLayer].layer);
   }
   set toolCatalog(catalog: ToolCatalogItem[]) {
     if (!Array.isArray(catalog)) throw new TypeError('ctx.toolCatalog must be an array of tools.');
-    this[subjectOf].catalog.replace(catalog, this[askingLayer].layer.extension);
+    this[subjectOf].catalog.replace(catalog, this[askingLayer].layer);
   }
 }
 

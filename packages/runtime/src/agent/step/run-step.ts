@@ -85,7 +85,7 @@ function withFinishReason(result: StepResult, { finishReason }: RunningStep): St
 }
 
 async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<StepResult> {
-  step.catalog.check();
+  step.catalog.check(turn.agent);
   const reply = await turn.conversation.show((messages) => askForReply(turn, step, messages));
   step.finishReason = reply.finishReason;
   turn.deltas.modelFinished(step, reply);

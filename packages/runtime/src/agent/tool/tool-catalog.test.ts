@@ -3,6 +3,7 @@ import type { ExtensionRegister, StepMiddlewareContext, ToolCatalogItem } from '
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { layerOf } from '../../testing/one-layer.ts';
 import type { ToolDeclaration } from './load-tool.ts';
+import { toProviderName } from './provider-tool-name.ts';
 
 const weather: ToolDeclaration = {
   name: 'weather',
@@ -114,8 +115,8 @@ describe("a step's catalog", () => {
 
   const named = (name: string): ToolCatalogItem => ({ name, description: 'A tool.' });
 
-  test('an item of any name with 1 to 128 characters is offered under that name', async () => {
-    const names = ['a', 'weather: get (°C)', '날씨', '시간', '7', 'x'.repeat(128)];
+  test('an item of any name with 1 to 256 characters is offered under that name', async () => {
+    const names = ['a', 'weather: get (°C)', '날씨', '시간', '7', 'a.b', 'a b', 'weather..get', 'x'.repeat(256)];
     const add = inEveryStep((ctx) => ctx.toolCatalog.push(...names.map(named)));
     const agent = await scriptedAgent({ extensions: [extension('adder', add)] });
     expect((await agent.say('hello')).text).toBe('You said: hello');
@@ -124,17 +125,7 @@ describe("a step's catalog", () => {
 
   test.each<[string, string[], string]>([
     ['a name that is empty', [''], 'its name is empty.'],
-    ['a name over 128 characters', ['x'.repeat(129)], 'has 129 characters, but at most 128 are allowed.'],
-    [
-      'two names that are one name for providers',
-      ['a.b', 'a b'],
-      'Providers get the tools "a.b" and "a b" under the same name, "a_b"; Extension "adder" added "a b".',
-    ],
-    [
-      'a name that is that of a declared tool for providers',
-      ['weather..get'],
-      'Providers get the tools "weather__get" and "weather..get" under the same name, "weather__get"; Extension "adder" added "weather..get".',
-    ],
+    ['a name over 256 characters', ['x'.repeat(257)], 'has 257 characters, but at most 256 are allowed.'],
   ])('%s ends the turn with E_TOOL_NAME and the extension that added it', async (_title, names, message) => {
     const read = inEveryStep((ctx) => void ctx.toolCatalog.length);
     const add = inEveryStep((ctx) => ctx.toolCatalog.unshift(...names.map(named)));
@@ -165,6 +156,85 @@ describe("a step's catalog", () => {
     const agent = await scriptedAgent({ extensions: [extension('adder', register)] });
     expect((await agent.say('hello')).result.error).toMatchObject({ code: 'E_TOOL_NAME', extension: 'adder' });
     expect(agent.requests).toEqual([]);
+  });
+
+  const listed = (description: string): ToolCatalogItem => ({ name: 'skills__list', description });
+
+  test('C-13 of two items with one name the last counts, at the place of the first; one warning names the layer', async () => {
+    const inner: string[] = [];
+    const agent = await scriptedAgent({
+      tools: [weather],
+      extensions: [
+        extension('skills', ({ pipeline, tools }) => {
+          tools.register(listed('Registered.'), () => 'the list');
+          pipeline.register('step', (ctx) => {
+            ctx.toolCatalog = [...ctx.toolCatalog, named('other__tool'), listed('Pushed.')];
+            return ctx.next();
+          });
+          pipeline.register(
+            'step',
+            (ctx) => {
+              ctx.toolCatalog.push(listed('Last.'));
+              return ctx.next();
+            },
+            { name: 'again' },
+          );
+        }),
+        extension(
+          'inner',
+          inEveryStep((ctx) => inner.push(...ctx.toolCatalog.map(({ description }) => description))),
+        ),
+      ],
+    });
+    await agent.say('hello');
+    await agent.say('hello');
+    expect(agent.requests.map(({ tools }) => tools.map(({ description }) => description))).toEqual([
+      ['The weather.', 'Last.', 'A tool.'],
+      ['The weather.', 'Last.', 'A tool.'],
+    ]);
+    // Layers inside see what the layers around them left.
+    expect(inner.slice(0, 5)).toEqual(['The weather.', 'Registered.', 'A tool.', 'Pushed.', 'Last.']);
+    expect(agent.logs).toMatchObject([
+      {
+        level: 'warn',
+        event: 'catalog.repeated_tool',
+        extension: 'skills',
+        message: expect.stringContaining('The step layer "again" of extension "skills" added the last one.'),
+        data: { tools: ['skills__list', 'skills__list'] },
+      },
+    ]);
+  });
+
+  test.each<[string, ExtensionRegister]>([
+    [
+      'ctx.tools of a model layer',
+      layerOf('model', (ctx) => {
+        ctx.tools.push(listed('First.'), listed('Last.'));
+        return ctx.next();
+      }),
+    ],
+    [
+      'ctx.model.generate',
+      layerOf('step', async (ctx) => {
+        const messages = [{ role: 'user', content: 'hi' }] as const;
+        await ctx.model.generate({ messages: [...messages], tools: [listed('First.'), listed('Last.')] });
+        return ctx.next();
+      }),
+    ],
+  ])('C-13 of two items with one name in %s the last counts', async (_title, register) => {
+    const agent = await scriptedAgent({ extensions: [extension('adder', register)] });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+    expect(agent.requests[0]?.tools).toMatchObject([{ description: 'Last.' }]);
+    expect(agent.logs).toMatchObject([{ event: 'catalog.repeated_tool', extension: 'adder' }]);
+  });
+
+  test('C-13 of two names that are one name for providers, the last is offered', async () => {
+    const twin = toProviderName('a b');
+    const add = inEveryStep((ctx) => ctx.toolCatalog.push(named(twin), named('other'), named('a b')));
+    const agent = await scriptedAgent({ extensions: [extension('adder', add)] });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+    expect(agent.requests[0]?.tools.map(({ name }) => name)).toEqual(['a b', 'other']);
+    expect(agent.logs).toMatchObject([{ event: 'catalog.repeated_tool', data: { tools: ['a b'] } }]);
   });
 
   test('X-09 a tool registered while a turn runs is offered from the next step on', async () => {

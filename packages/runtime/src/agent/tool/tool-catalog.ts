@@ -4,31 +4,35 @@
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
 import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
 import { readField } from '../../json/read-field.ts';
+import type { Log } from '../../log/log-sink.ts';
+import type { Layer } from '../pipeline/layer.ts';
+import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import { attachExtension } from '../pipeline/turn-error.ts';
 import { problemWithItemFields } from './check-item-fields.ts';
-import { FINISH_TOOL } from '../../config/tool-name.ts';
+import { FINISH_TOOL, LONGEST_TOOL_NAME } from '../../config/tool-name.ts';
 import { toProviderName } from './provider-tool-name.ts';
 
-/** The maximum length of the name of an item that a layer adds. */
-const LONGEST_NAME = 128;
+/** A layer that may have added items; undefined for tools that were offered from the start. */
+type Adder = Layer | undefined;
 
 export class ToolCatalog {
   /** Lists of registered tools that were checked: they are frozen, and each step of an agent offers the same list. */
   private static readonly fitting = new WeakSet<readonly ToolCatalogItem[]>();
   private changed: ToolCatalogItem[] | undefined;
-  /** The extension that last read or set the copy. It made all changes that are not in `owners` yet. */
-  private changing: string | undefined;
-  /** The extension that added each name; undefined for names that were offered from the start. */
-  private owners: Map<unknown, string | undefined> | undefined;
+  /** The layer that last read or set the copy. It made all changes that are not in `added` yet. */
+  private changing: Adder;
+  /** How often the catalog has each name, and the layer that added it last. */
+  private added: Map<unknown, { readonly count: number; readonly by: Adder }> | undefined;
 
   /**
-   * `offered` may be shared, because it is never changed. `owner`: the extension that made the whole list; its items are
+   * `offered` may be shared, because it is never changed. `owner`: the layer that made the whole list; its items are
    * checked like added ones.
    */
   constructor(
     private readonly offered: readonly ToolCatalogItem[],
-    private readonly owner?: string,
+    private readonly owner?: Layer,
   ) {}
 
   /** The catalog with the changes of the layers. */
@@ -36,69 +40,67 @@ export class ToolCatalog {
     return this.changed ?? this.offered;
   }
 
-  /** Returns the copy for a layer of this extension, to read or change. */
-  changeableBy(extension: string): ToolCatalogItem[] {
-    this.noteChanges(extension);
+  /** Returns the copy for this layer, to read or change. */
+  changeableBy(layer: Layer): ToolCatalogItem[] {
+    this.noteChanges(layer);
     // Safe: items are JSON, checked when they were registered, or by `check`.
     this.changed ??= this.offered.map((item) => copyJson(item, { omitUndefined: true }) as unknown as ToolCatalogItem);
     return this.changed;
   }
 
-  /** Replaces the catalog by the list of a layer of this extension. */
-  replace(items: ToolCatalogItem[], extension: string): void {
-    this.noteChanges(extension);
+  /** Replaces the catalog by the list of this layer. */
+  replace(items: ToolCatalogItem[], layer: Layer): void {
+    this.noteChanges(layer);
     this.changed = items;
   }
 
   /**
-   * Throws `E_TOOL_NAME` for an item that is not JSON or has no name, for a name that is empty or too long, and for two
-   * names that are the same name for a provider. The error has the name of the extension that added the item.
+   * Checks the items. Of those that a provider would get under one name, the last is kept, at the place of the first; one
+   * warning names the layer. Throws `E_TOOL_NAME` for an item that is not JSON or has no name, and for a name that is
+   * empty or too long. The error has the name of the extension that added the item.
    */
-  check(): void {
+  check(agent: Warned): void {
     this.noteChanges(undefined);
     const isOffered = this.changed === undefined && this.owner === undefined;
     if (isOffered && ToolCatalog.fitting.has(this.offered)) return;
-    this.checkAll();
-    if (isOffered && Object.isFrozen(this.offered)) ToolCatalog.fitting.add(this.offered);
-  }
-
-  private checkAll(): void {
-    // The runtime adds its own tool after the last layer.
-    const names = new Map<string, string>([[toProviderName(FINISH_TOOL), FINISH_TOOL]]);
+    const kept = new Map<string, ToolCatalogItem>();
+    const repeated: string[] = [];
     for (const item of this.items) {
       const name = this.checkItem(item);
       const providerName = toProviderName(name);
-      const alike = names.get(providerName) ?? name;
-      if (alike !== name) throw this.refuseAlike(alike, name, providerName);
-      names.set(providerName, name);
+      if (kept.has(providerName)) repeated.push(name);
+      kept.set(providerName, item);
     }
+    if (repeated.length > 0) {
+      this.changed = [...kept.values()];
+      this.warnOfRepeated(repeated, agent);
+    } else if (isOffered && Object.isFrozen(this.offered)) ToolCatalog.fitting.add(this.offered);
   }
 
   has(name: string): boolean {
     return this.items.some((item) => item.name === name);
   }
 
-  /** Notes who added the names that are new, before another extension gets the copy. */
-  private noteChanges(next: string | undefined): void {
+  /** Notes who added the names that are new, before another layer gets the copy. */
+  private noteChanges(next: Adder): void {
     if (next === this.changing) return;
-    if (this.changing !== undefined) {
-      this.owners ??= new Map(this.offered.map((item) => [readField(item, 'name'), undefined]));
-      for (const item of this.changed ?? []) {
-        const name = readField(item, 'name');
-        if (!this.owners.has(name)) this.owners.set(name, this.changing);
-      }
-    }
+    const by = this.changing;
     this.changing = next;
+    if (by === undefined) return;
+    this.added ??= new Map([...countNames(this.offered)].map(([name, count]) => [name, { count, by: this.owner }]));
+    for (const [name, count] of countNames(this.changed ?? [])) {
+      if (count > (this.added.get(name)?.count ?? 0)) this.added.set(name, { count, by });
+    }
   }
 
-  private ownerOf(name: unknown): string | undefined {
-    return this.owners?.get(name) ?? this.owner;
+  private adderOf(name: unknown): Adder {
+    return this.added?.get(name)?.by ?? this.owner;
   }
 
   private checkItem(item: ToolCatalogItem): string {
     // Registered items were checked when they were registered.
     if (this.changed === undefined && this.owner === undefined) return item.name;
-    const owner = this.ownerOf(readField(item, 'name'));
+    const owner = this.adderOf(readField(item, 'name'))?.extension;
     const notTool = (problem: string) =>
       refusal(`${nameOwner(owner)} put something into the tool catalog that is not a tool: ${problem}.`, owner);
     const copied = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => notTool(message) });
@@ -106,8 +108,8 @@ export class ToolCatalog {
     if (typeof name !== 'string') throw notTool('it has no name');
     if (name === '') throw notTool('its name is empty');
     if (name === FINISH_TOOL) throw notTool(`the runtime has a tool called "${FINISH_TOOL}"`);
-    if (name.length > LONGEST_NAME) {
-      const problem = `its name "${name.slice(0, 40)}…" has ${name.length} characters, but at most ${LONGEST_NAME} are allowed`;
+    if (name.length > LONGEST_TOOL_NAME) {
+      const problem = `its name "${name.slice(0, 40)}…" has ${name.length} characters, but at most ${LONGEST_TOOL_NAME} are allowed`;
       throw notTool(problem);
     }
     const problem = problemWithItemFields(copied, name);
@@ -116,21 +118,42 @@ export class ToolCatalog {
     throw problem;
   }
 
-  private refuseAlike(first: string, second: string, providerName: string): GoondanError {
-    const [name, other] = this.ownerOf(second) === undefined ? [second, first] : [first, second];
-    const owner = this.ownerOf(other);
-    const message = `Providers get the tools "${name}" and "${other}" under the same name, "${providerName}"`;
-    const added = owner === undefined ? '' : `; ${nameOwner(owner)} added "${other}"`;
-    return refusal(`${message}${added}.`, owner, 'Rename one of the two tools.');
+  private warnOfRepeated(repeated: readonly string[], { layers, log }: Warned): void {
+    const event = 'catalog.repeated_tool';
+    for (const [adder, tools] of Map.groupBy(repeated, (name) => this.adderOf(name))) {
+      if (adder !== undefined && !layers.isFirst(event, adder)) continue;
+      const by =
+        adder && ` The ${adder.kind} layer "${adder.name}" of extension "${adder.extension}" added the last one.`;
+      log('warn', `The tool catalog has more than one ${tools.join(', ')}.${by ?? ''} Only the last one is offered.`, {
+        event,
+        ...defined({ extension: adder?.extension }),
+        data: { tools },
+      });
+    }
   }
+}
+
+/** The parts of an agent with which a catalog warns. */
+interface Warned {
+  readonly layers: LayerRegistry;
+  readonly log: Log;
+}
+
+function countNames(items: readonly ToolCatalogItem[]): Map<unknown, number> {
+  const counts = new Map<unknown, number>();
+  for (const item of items) {
+    const name = readField(item, 'name');
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function nameOwner(extension: string | undefined): string {
   return extension === undefined ? 'A layer' : `Extension "${extension}"`;
 }
 
-function refusal(message: string, extension: string | undefined, suggestion?: string): GoondanError {
-  const error = new GoondanError('E_TOOL_NAME', message, suggestion === undefined ? {} : { suggestion });
+function refusal(message: string, extension: string | undefined): GoondanError {
+  const error = new GoondanError('E_TOOL_NAME', message);
   if (extension !== undefined) attachExtension(error, extension);
   return error;
 }

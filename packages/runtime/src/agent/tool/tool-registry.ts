@@ -67,8 +67,8 @@ export class ToolRegistry {
     this.changed();
   }
 
-  declare(tool: Omit<RegisteredTool, 'extension'>): void {
-    const item = checkItem(tool.item);
+  declare(tool: Omit<RegisteredTool, 'extension' | 'number'>): void {
+    const item = checkItem(tool.item, 'declared');
     if (this.isTooLarge(item)) return;
     if (this.own.has(item.name) || this.isDeclared(item.name)) {
       throw new GoondanError('E_TOOL_TAKEN', `Two declared tools are called "${item.name}".`);
@@ -82,7 +82,7 @@ export class ToolRegistry {
    * replaces the tool at its position in the catalog.
    */
   register(extension: string, item: unknown, handler: unknown, provider: JsonObject = {}): void {
-    const checked = checkItem(item);
+    const checked = checkItem(item, 'registered');
     if (typeof handler !== 'function') {
       throw new GoondanError(
         'E_TOOL_NAME',
@@ -197,13 +197,13 @@ export function takenByDeclared(extension: string, name: string): GoondanError {
   );
 }
 
-function checkItem(item: unknown): ToolCatalogItem {
+function checkItem(item: unknown, origin: 'declared' | 'registered'): ToolCatalogItem {
   const refuse = ({ message }: Error) =>
     new GoondanError('E_TOOL_NAME', `A tool must be an object of JSON values, but ${message}.`);
   const copied = copyJsonObject(item, { freeze: true, omitUndefined: true, refuse });
   const problem = problemWithItemFields(copied, copied.name);
   if (problem !== undefined) throw problem;
-  const name = checkToolName(copied.name);
+  const name = checkToolName(copied.name, origin);
   if (typeof copied.description !== 'string') {
     throw new GoondanError('E_TOOL_NAME', `Tool "${name}" has no description.`);
   }

@@ -4,7 +4,7 @@ import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { findSchemaProblem } from '../../../json/find-schema-problem.ts';
 import { findSizeProblem } from '../../../json/count-schema-nodes.ts';
-import { FINISH_TOOL, isExportName, isToolName } from '../../tool-name.ts';
+import { FINISH_TOOL, isExportName, isDeclaredName } from '../../tool-name.ts';
 
 export function* checkTools(scope: Scope): Generator<Finding> {
   for (const loaded of resourcesOf(scope, 'Tool')) {
@@ -12,7 +12,7 @@ export function* checkTools(scope: Scope): Generator<Finding> {
     for (const [index, { name, parameters = {} }] of (loaded.resource.spec.exports ?? []).entries()) {
       const path = ['spec', 'exports', index];
       const full = `${loaded.name}__${name}`;
-      if (!isExportName(name) || !isToolName(full)) {
+      if (!isExportName(name) || !isDeclaredName(full)) {
         yield errorIn(loaded, [...path, 'name'], 'E_TOOL_NAME', whyNoName(full, name), rename);
       } else if (full === FINISH_TOOL) {
         const message = `"${full}" is the name of a tool of the runtime, which ends a turn with an answer.`;

@@ -1,11 +1,12 @@
 /** The wire format of Anthropic's messages API. For tests only. */
 import type { JsonObject } from '@goondan/types';
-import { argumentsText, type WireDialect, type WireReply } from './wire-dialect.ts';
+import { argumentsText, objectsIn, type WireDialect, type WireReply } from './wire-dialect.ts';
 
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'wire-model' };
 
 export const anthropicWire: WireDialect = {
   isStreaming: (_path, body) => body['stream'] === true,
+  toolNames: ({ tools }) => objectsIn(tools).map(({ name }) => name),
 
   events(reply) {
     const message = { ...head, content: [], stop_reason: null, stop_sequence: null, usage: usage(reply, 1) };

@@ -1,11 +1,13 @@
 /** The wire format of Google's generateContent and streamGenerateContent. For tests only. */
 import type { JsonObject } from '@goondan/types';
-import { dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
+import { dataEvent, objectsIn, type WireDialect, type WireReply } from './wire-dialect.ts';
 
 const head = { modelVersion: 'wire-model', responseId: 'resp-1' };
 
 export const googleWire: WireDialect = {
   isStreaming: (path) => path.includes(':streamGenerateContent'),
+  toolNames: ({ tools }) =>
+    objectsIn(tools).flatMap(({ functionDeclarations }) => objectsIn(functionDeclarations).map(({ name }) => name)),
 
   events(reply) {
     const chunk = (parts: JsonObject[], last: JsonObject = {}) =>

@@ -1,11 +1,12 @@
 /** The wire format of OpenAI's chat completions, as OpenAI and compatible servers use it. For tests only. */
 import type { JsonObject } from '@goondan/types';
-import { argumentsText, dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
+import { argumentsText, dataEvent, objectsIn, type WireDialect, type WireReply } from './wire-dialect.ts';
 
 const head = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'wire-model' };
 
 export const openaiWire: WireDialect = {
   isStreaming: (_path, body) => body['stream'] === true,
+  toolNames: ({ tools }) => objectsIn(objectsIn(tools).map((tool) => tool['function'] ?? null)).map(({ name }) => name),
 
   events(reply) {
     const chunk = (delta: JsonObject, finish: string | null = null) =>

@@ -1,5 +1,6 @@
 /** A reply as a test defines it, and the interface of a wire format that encodes it. For tests only. */
-import type { JsonObject } from '@goondan/types';
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { isPlainObject } from '../../../../json/copy-json.ts';
 
 export interface WireCall {
   readonly id: string;
@@ -28,6 +29,8 @@ export interface WireReply {
 export interface WireDialect {
   /** Returns true if this request asks for a stream. */
   isStreaming(path: string, body: JsonObject): boolean;
+  /** Returns the names of the tools that a request offers. */
+  toolNames(body: JsonObject): unknown[];
   /**
    * Returns the events of a stream, in order. Each text is either the part after `data: `, or a whole event with its
    * name.
@@ -46,6 +49,11 @@ export function argumentsText({ args }: WireCall, { calls = [], isTruncated = fa
   const text = JSON.stringify(args);
   const isCut = isTruncated && calls.at(-1)?.args === args;
   return isCut ? text.slice(0, Math.ceil(text.length / 2)) : text;
+}
+
+/** Returns the objects of a list in a body; none if there is no list. */
+export function objectsIn(list: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(list) ? list.filter((each): each is JsonObject => isPlainObject(each)) : [];
 }
 
 export function dataEvent(value: JsonObject | string): string {

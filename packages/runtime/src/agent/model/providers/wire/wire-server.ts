@@ -1,4 +1,7 @@
-/** A local server that speaks one wire format and sends the answers that a test sets. For tests only. */
+/**
+ * A local server that speaks one wire format and sends the answers that a test sets. It answers 400 to tools that real
+ * servers refuse. For tests only.
+ */
 import type { JsonObject } from '@goondan/types';
 import type { WireDialect, WireReply } from './wire-dialect.ts';
 
@@ -50,6 +53,10 @@ export function startWireServer(
       const body: JsonObject = JSON.parse(await request.text());
       const received = { path: pathname + search, headers: request.headers, body, gone: gone.promise };
       requests.push(received);
+      const refusal = refuseTools(dialect.toolNames(body));
+      if (refusal !== undefined) {
+        return Response.json(dialect.error(400, 'invalid_request_error', refusal), { status: 400 });
+      }
       const answer = answers.length > 1 ? answers.shift() : answers[0];
       return respond(dialect, received, counted(answer ?? 'nothing', body));
     },
@@ -66,6 +73,13 @@ export function startWireServer(
     answer: (...next) => void (answers = next),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
+}
+
+/** Says what is wrong with the names of tools, as the real servers do. */
+function refuseTools(names: readonly unknown[]): string | undefined {
+  if (new Set(names).size < names.length) return 'tools: Tool names must be unique.';
+  const odd = names.find((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(String(name)));
+  return odd === undefined ? undefined : `tools: ${JSON.stringify(odd)} does not match ^[a-zA-Z0-9_-]{1,64}$`;
 }
 
 function respond(dialect: WireDialect, request: WireRequest, answer: WireAnswer): Response | Promise<Response> {
