@@ -16,8 +16,8 @@ export interface ExtensionToolsApi {
   /**
    * Offers a tool to the model, from the next step on. Allowed at any time.
    *
-   * **Rules** — the name is `{resource}__{export}`; a second registration of a name replaces the first. A tool with a
-   * too large schema is not offered: the log warns with `E_SCHEMA_SIZE`, and the agent continues without it.
+   * **Rules** — the name is `{resource}__{export}`; of all registrations of a name, the last one counts. A tool
+   * with a too large schema is not offered: the log warns with `E_SCHEMA_SIZE`, and the agent continues without it.
    * **Errors** — a malformed name: `E_TOOL_NAME`; the name of a tool that the bundle declares: `E_TOOL_TAKEN`.
    */
   register(item: ToolCatalogItem, handler: ToolHandler, options?: RegisteredToolOptions): void;

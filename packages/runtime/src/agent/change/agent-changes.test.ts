@@ -908,3 +908,32 @@ test('secrets of the old and of the new plan stay masked', async () => {
   // The message that was stored before the change is masked when a model gets it.
   expect(JSON.stringify(agent.requests.at(-1)?.messages)).not.toContain('secret');
 });
+
+test('X-09 of two tools with one name the later registration counts, also of a changed extension and of a late one', async () => {
+  const late: Record<string, () => void> = {};
+  const offering = (name: string, version: string) =>
+    extension(name, ({ tools }) => {
+      const offer = (description: string) => tools.register({ name: 'shared__tool', description }, () => description);
+      offer(version);
+      late[name] = () => offer(`${version}, late`);
+    });
+  const [a1, b1] = [offering('a', 'a1'), offering('b', 'b1')];
+  const [a2, b2] = [offering('a', 'a2'), offering('b', 'b2')];
+  const { agent, change } = await started({ extensions: [a1, b1] });
+  const offered = () => agent.agent.parts.tools.items().map(({ description }) => description);
+  expect(offered()).toEqual(['b1']);
+  late['a']?.();
+  expect(offered()).toEqual(['a1, late']);
+  await change({ extensions: [a1, b2] });
+  expect(offered()).toEqual(['b2']);
+  // A new order of the extensions registers nothing again.
+  await change({ extensions: [b2, a1] });
+  expect(offered()).toEqual(['b2']);
+  await change({ extensions: [a2, b2] });
+  expect(offered()).toEqual(['a2']);
+  late['b']?.();
+  expect(offered()).toEqual(['b2, late']);
+  await change({ extensions: [a2] });
+  expect(offered()).toEqual(['a2']);
+  await agent.close();
+});

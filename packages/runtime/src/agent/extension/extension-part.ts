@@ -33,6 +33,8 @@ export interface ExtensionDeps {
   /** Notes which code of the bundle runs. */
   readonly running: RunningCode;
   readonly onRefusedTool: ReportRefusedTool;
+  /** Counts the tools that extensions register. */
+  readonly nextToolNumber: () => number;
   /** Called when an extension has registered although it is gone, because its change was dropped meanwhile. */
   readonly onLate: (part: ExtensionPart) => void;
   /** Returns the scope for an extension's draws while it is loaded; absent when draws are not recorded. */
@@ -76,7 +78,7 @@ export class ExtensionPart {
     this.layers = new LayerRegistry((kind) =>
       deps.running.marker(withFile(`in the ${kind} layer of extension ${this.name}`, code)),
     );
-    this.tools = new ToolRegistry(deps.onRefusedTool, isDeclared);
+    this.tools = new ToolRegistry(deps.onRefusedTool, isDeclared, deps.nextToolNumber);
     this.state = stateApi(
       () => (this.#ownState === undefined ? deps.states.get(this.name) : this.#ownState.value),
       (value) => this.#setState(value),

@@ -25,6 +25,7 @@ export function finishTool(schema: JsonSchema): RegisteredTool {
     isPatient: false,
     provider: {},
     extension: undefined,
+    number: 0,
   };
 }
 

@@ -277,6 +277,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     warm: undefined,
   };
   const report = reportCleanup(log, locate);
+  let toolNumber = 0;
   const changes: AgentChanges = new AgentChanges({
     layers,
     tools,
@@ -295,6 +296,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
         event: 'tool.refused',
         data: { code },
       }),
+    nextToolNumber: () => (toolNumber += 1),
     drawScopeFor: deps.drawScopeFor,
     sharesProcess: deps.sharesProcess,
     forget: deps.forget,

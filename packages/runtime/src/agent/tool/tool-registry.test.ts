@@ -8,7 +8,7 @@ const item = (name: string, more: Partial<ToolCatalogItem> = {}): ToolCatalogIte
   description: 'A tool.',
   ...more,
 });
-const declared = (name: string): Omit<RegisteredTool, 'extension'> => ({
+const declared = (name: string): Omit<RegisteredTool, 'extension' | 'number'> => ({
   item: item(name),
   handler,
   parallel: false,
@@ -166,8 +166,9 @@ describe('the tools of an agent', () => {
 });
 
 describe('the registry of an agent', () => {
+  let registrations = 0;
   const part = (extension: string, ...names: string[]) => {
-    const registry = new ToolRegistry();
+    const registry = new ToolRegistry(undefined, undefined, () => (registrations += 1));
     for (const name of names) registry.register(extension, item(name, { description: extension }), handler);
     return registry;
   };
@@ -189,13 +190,22 @@ describe('the registry of an agent', () => {
     expect(agent.items()).toBe(shown);
   });
 
-  test('of two tools with one name, shows the one of the later part at the position of the first', () => {
+  test('X-09 of two tools with one name, shows the one that was registered later at the position of the first', () => {
     const agent = new ToolRegistry();
-    agent.show([part('a', 'x__y', 'a__x'), part('b', 'x__y')]);
-    expect(shownBy(agent)).toEqual([
-      ['x__y', 'b'],
+    const [b, a] = [part('b', 'x__y'), part('a', 'x__y', 'a__x')];
+    agent.show([b, a]);
+    const shown = (extension: string) => [
+      ['x__y', extension],
       ['a__x', 'a'],
-    ]);
+    ];
+    expect(shownBy(agent)).toEqual(shown('a'));
+    // The order of the parts does not matter.
+    agent.show([a, b]);
+    expect(shownBy(agent)).toEqual(shown('a'));
+    b.register('b', item('x__y', { description: 'b' }), handler);
+    expect(shownBy(agent)).toEqual(shown('b'));
+    agent.show([a]);
+    expect(shownBy(agent)).toEqual(shown('a'));
   });
 
   test('X-09 shows the declared one of two tools with one name, whatever their order', () => {

@@ -32,6 +32,8 @@ export interface RegisteredTool {
   readonly provider: JsonObject;
   /** The extension that registered the tool; undefined for a declared tool. */
   readonly extension: string | undefined;
+  /** Counts the registrations of all extensions of the agent: a later one has a higher number. 0 for a declared tool. */
+  readonly number: number;
 }
 
 /** Called for a tool whose schema is too large. */
@@ -49,16 +51,18 @@ export class ToolRegistry {
 
   /**
    * `onRefused` is called for a tool whose schema is too large. The tool is not offered; all others are. `isDeclared`
-   * returns true for the name of a tool that another part declares.
+   * returns true for the name of a tool that another part declares. `nextNumber` counts registrations; the parts of an
+   * agent share it.
    */
   constructor(
     private readonly onRefused: ReportRefusedTool = () => undefined,
     private readonly isDeclared: (name: string) => boolean = () => false,
+    private readonly nextNumber: () => number = () => 0,
   ) {}
 
   /**
    * Shows the tools of these parts, in this order, and no others. Of two tools with the same name, the declared one is
-   * shown, or else the one of the later part. The tool keeps the position of the first.
+   * shown, or else the one that was registered later. The tool keeps the position of the first.
    */
   show(parts: readonly ToolRegistry[]): void {
     for (const part of this.parts) part.shownBy = undefined;
@@ -73,7 +77,7 @@ export class ToolRegistry {
     if (this.own.has(item.name) || this.isDeclared(item.name)) {
       throw new GoondanError('E_TOOL_TAKEN', `Two declared tools are called "${item.name}".`);
     }
-    this.own.set(item.name, { ...tool, item, extension: undefined });
+    this.own.set(item.name, { ...tool, item, extension: undefined, number: 0 });
     this.changed();
   }
 
@@ -116,6 +120,7 @@ export class ToolRegistry {
       isPatient: false,
       provider: { extension, ...provider },
       extension,
+      number: this.nextNumber(),
     });
   }
 
@@ -185,9 +190,14 @@ function merge(parts: readonly ReadonlyMap<string, RegisteredTool>[]): ReadonlyM
   const all = new Map<string, RegisteredTool>();
   for (const [name, tool] of parts.flatMap((tools) => [...tools])) {
     const known = all.get(name);
-    if (known === undefined || known.extension !== undefined) all.set(name, tool);
+    if (known === undefined || isShownInstead(tool, known)) all.set(name, tool);
   }
   return all;
+}
+
+function isShownInstead(tool: RegisteredTool, known: RegisteredTool): boolean {
+  if (known.extension === undefined) return false;
+  return tool.extension === undefined || tool.number >= known.number;
 }
 
 export function takenByDeclared(extension: string, name: string): GoondanError {
