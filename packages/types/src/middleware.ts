@@ -114,7 +114,8 @@ export interface ToolCaller {
  * refuse, return an error result without calling `next()`, and register with `mayShortCircuit: true`. A layer that
  * calls tools itself also runs for those calls: `callers` shows which extensions made a call.
  * **Errors** — a throw becomes this call's error result; the turn continues. Calls of layers that are nested more than
- * 8 deep get the error result `E_TOOL_DEPTH`, and calls of the tools `agents__*` get `E_TOOL_NOT_OFFERED`.
+ * 8 deep get the error result `E_TOOL_DEPTH`, and calls of the tools for other agents
+ * (`agents__request` and the like) get `E_TOOL_NOT_OFFERED`.
  *
  * @example
  * api.pipeline.register('toolCall', (ctx) => {

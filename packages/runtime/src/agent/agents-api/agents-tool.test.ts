@@ -411,7 +411,10 @@ test('C-04 ctx.tools.call reaches other agents from turn and step layers, and no
       if (ctx.toolName !== 'agents__catalog') return;
       await asking('toolCall', 'agents__request')(ctx);
       await asking('toolCall', 'agents__send')(ctx);
+      // A tool of the bundle with a similar name calls nobody.
+      await asking('toolCall', 'agents__find')(ctx);
     }),
+    extension('four', ({ tools }) => tools.register({ name: 'agents__find', description: 'Finds.' }, () => 'found')),
   ];
   await call([{ tool: 'agents__catalog' }], { engine, extensions });
   const refused = (tool: string) => [
@@ -425,6 +428,7 @@ test('C-04 ctx.tools.call reaches other agents from turn and step layers, and no
     ['step', 'ok', undefined, undefined],
     refused('agents__request'),
     refused('agents__send'),
+    ['toolCall', 'ok', undefined, undefined],
   ]);
   expect(inputs).toEqual(['turn', 'step']);
 });

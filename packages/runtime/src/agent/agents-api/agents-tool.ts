@@ -106,6 +106,13 @@ export const agentsTool: ToolDeclaration = {
   },
 };
 
+const names: ReadonlySet<string> = new Set(agentsTool.exports.map(({ name }) => `${agentsTool.name}__${name}`));
+
+/** Returns true for the full name of one of these tools, such as `agents__send`. */
+export function isAgentsTool(toolName: string): boolean {
+  return names.has(toolName);
+}
+
 function parametersOf(properties: Record<string, JsonSchema>, required: string[]): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false };
 }

@@ -4,6 +4,7 @@
 import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
+import { isAgentsTool } from '../agents-api/agents-tool.ts';
 import { CallApprovals } from './call-approvals.ts';
 import { readToolCallResult } from '../pipeline/result-shapes.ts';
 import { extensionOf, toPlacedError } from '../pipeline/turn-error.ts';
@@ -104,8 +105,6 @@ function around(turn: RunningTurn, { outer, step }: ToolCallAsk): Pick<RunningTu
   return outer ?? step ?? turn;
 }
 
-/** The names of the tools for other agents begin so. */
-const OF_AGENTS = 'agents__';
 /** The maximum number of layers' calls inside each other. */
 const MOST_NESTED = 8;
 
@@ -119,7 +118,7 @@ function findRefusal({ toolName, isCut, callers, by, outer }: ToolCallAsk): Goon
     const message = `"${toolName}" was not run: the reply ended at its limit of tokens, and the call may be incomplete.`;
     return new GoondanError('E_REPLY_TRUNCATED', message);
   }
-  if (outer !== undefined && toolName.startsWith(OF_AGENTS)) {
+  if (outer !== undefined && isAgentsTool(toolName)) {
     const message = `"${toolName}" was not run: the toolCall layer "${by?.name}" of extension "${by?.extension}" cannot call other agents.`;
     const suggestion = 'Call the agent in a turn or step layer, with `ctx.agents`.';
     return new GoondanError('E_TOOL_NOT_OFFERED', message, { suggestion });
