@@ -199,8 +199,8 @@ describe("a step's catalog", () => {
         level: 'warn',
         event: 'catalog.repeated_tool',
         extension: 'skills',
-        message: expect.stringContaining('The step layer "again" of extension "skills" added the last one.'),
-        data: { tools: ['skills__list', 'skills__list'] },
+        message: expect.stringContaining('The step layer "again" of extension "skills" added the newest.'),
+        data: { tools: ['skills__list'] },
       },
     ]);
   });

@@ -122,13 +122,11 @@ export class ToolCatalog {
     const event = 'catalog.repeated_tool';
     for (const [adder, tools] of Map.groupBy(repeated, (name) => this.adderOf(name))) {
       if (adder !== undefined && !layers.isFirst(event, adder)) continue;
+      const names = [...new Set(tools)];
       const by =
-        adder && ` The ${adder.kind} layer "${adder.name}" of extension "${adder.extension}" added the last one.`;
-      log('warn', `The tool catalog has more than one ${tools.join(', ')}.${by ?? ''} Only the last one is offered.`, {
-        event,
-        ...defined({ extension: adder?.extension }),
-        data: { tools },
-      });
+        adder && ` The ${adder.kind} layer "${adder.name}" of extension "${adder.extension}" added the newest.`;
+      const message = `The tool catalog has more than one ${names.join(', ')}.${by ?? ''} Only the last in the list is offered.`;
+      log('warn', message, { event, ...defined({ extension: adder?.extension }), data: { tools: names } });
     }
   }
 }
