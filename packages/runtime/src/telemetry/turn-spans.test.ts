@@ -299,6 +299,13 @@ describe('contents', () => {
     expect([all.includes('the key is ***'), all.includes(String.raw`{\"key\":\"***\"}`)]).toEqual([true, true]);
   });
 
+  test('of a successful call with an error are its output', async () => {
+    const noting: ExtensionRegister = ({ pipeline }) =>
+      pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), output: 3, error: { message: 'old' } }));
+    const { told } = await spansOf({ ...options, register: noting, hasContent: true });
+    expect(valuesOf(only(told, 'execute_tool tool__run'))['gen_ai.tool.call.result']).toBe('3');
+  });
+
   test('keep the newest messages when a conversation is long', async () => {
     const many: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', (ctx) => {

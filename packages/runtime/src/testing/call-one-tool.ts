@@ -4,7 +4,7 @@ import { scriptedAgent, type ScriptedAgentOptions } from './scripted-agent.ts';
 
 /**
  * Runs a turn in which the model calls this tool once, with any arguments, and then answers. Returns the result of the
- * call. Throws if the turn does not continue after the call.
+ * call, with the agent and the turn. Throws if the turn does not continue after the call.
  */
 export async function callOneTool(toolName: string, input: JsonValue, options: ScriptedAgentOptions) {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -29,5 +29,5 @@ export async function callOneTool(toolName: string, input: JsonValue, options: S
     throw new Error(`The turn failed: ${JSON.stringify(turn.result)}`);
   }
   if (result === undefined || others.length > 0) throw new Error(`The tool has ${results.length} results.`);
-  return { result, agent };
+  return { result, agent, turn };
 }

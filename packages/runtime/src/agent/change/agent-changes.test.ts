@@ -937,3 +937,18 @@ test('X-09 of two tools with one name the later registration counts, also of a c
   expect(offered()).toEqual(['a2']);
   await agent.close();
 });
+
+test('C-08 a layer with an unknown field in its result is named again after a change of the layers', async () => {
+  const odd = oneLayer('odd', 'turn', async (ctx) => Object.assign(await ctx.next(), { odd: 1 }));
+  const { agent, change } = await started({ extensions: [odd] });
+  const warned = () => agent.logs.map(({ event, extension: name }) => [event, name]);
+  for (const text of ['one', 'two']) await agent.say(text);
+  expect(warned()).toEqual([['middleware.unknown_field', 'odd']]);
+  await change({ extensions: [odd, extension('other', () => undefined)] });
+  await agent.say('three');
+  expect(warned()).toEqual([
+    ['middleware.unknown_field', 'odd'],
+    ['middleware.unknown_field', 'odd'],
+  ]);
+  await agent.close();
+});

@@ -64,24 +64,26 @@ test.each<[MiddlewareKind, field: string, nearest: string]>([
       seen.push(result as object);
       return result;
     });
-    const older = layered('older', kind, async (ctx) => ({ ...(await ctx.next()), [field]: 'more' }));
-    const agent = await scriptedAgent({ script: callThenSay, tools: [tool], extensions: [outer, older] });
+    const dropped = 'a value nobody reads';
+    const adding = (name: string) => layered(name, kind, async (ctx) => ({ ...(await ctx.next()), [field]: dropped }));
+    const extensions = [outer, adding('newer'), adding('older')];
+    const agent = await scriptedAgent({ script: callThenSay, tools: [tool], extensions });
     for (const turn of [await agent.say('go'), await agent.say('go')]) {
       expect(turn.result).toMatchObject({ finishReason: 'text_response' });
       expect(turn.text).toBe('done');
+      expect(JSON.stringify(turn.trace)).not.toContain(dropped);
     }
     expect(seen.length).toBeGreaterThan(1);
     for (const result of seen) expect(result).not.toHaveProperty(field);
-    expect(agent.logs).toMatchObject([
-      {
-        level: 'warn',
-        event: 'middleware.unknown_field',
-        extension: 'older',
-        message:
-          `The ${kind} layer "${kind}" of extension "older" returned an unknown field, which was dropped: ` +
-          `"${field}" is not a field of ${nearest}.`,
-      },
-    ]);
+    const warning = (name: string) => ({
+      level: 'warn',
+      event: 'middleware.unknown_field',
+      extension: name,
+      message:
+        `The ${kind} layer "${kind}" of extension "${name}" returned an unknown field, which was dropped: ` +
+        `"${field}" is not a field of ${nearest}.`,
+    });
+    expect(agent.logs).toMatchObject([warning('older'), warning('newer')]);
   },
 );
 

@@ -186,7 +186,7 @@ test.each<[string, Partial<ToolCallResult>]>([
 
 test('C-08 a layer may add an error to a successful call: the call stays successful', async () => {
   const completed: unknown[] = [];
-  const { result, agent } = await ask({
+  const { result, agent, turn } = await ask({
     extensions: [
       ({ events }) => void events.on('tool.completed', (payload) => completed.push(payload)),
       layerOf('toolCall', async (ctx) => ({ ...(await ctx.next()), output: 3, error: { message: 'old data' } })),
@@ -195,6 +195,8 @@ test('C-08 a layer may add an error to a successful call: the call stays success
   expect(result).toMatchObject({ status: 'ok', output: 3, error: { message: 'old data' } });
   expect(completed).toEqual([expect.objectContaining({ status: 'ok' })]);
   expect(completed[0]).not.toHaveProperty('error');
+  const traced = turn.trace?.inside[0]?.inside.find(({ kind }) => kind === 'toolCall');
+  expect([traced?.outcome, traced?.error]).toEqual(['ok', undefined]);
   expect(JSON.stringify(await agent.messages())).toContain('"output":{"type":"json","value":3}');
 });
 
