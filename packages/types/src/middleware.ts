@@ -30,9 +30,12 @@ interface LayerPlaces {
   readonly bundleFolder: string;
 }
 
-/** Lets the layer call a tool. Such calls pass the `toolCall` chain and are effects. */
+/**
+ * Lets the layer call a tool. Such calls pass the `toolCall` chain and are effects. `caller`: the identity of another
+ * extension, if the layer calls in its name; it is in `callers`. Default: the extension of the layer.
+ */
 interface LayerTools {
-  readonly tools: { call(name: string, args?: JsonObject): Promise<ToolCallResult> };
+  readonly tools: { call(name: string, args?: JsonObject, caller?: ExtensionIdentity): Promise<ToolCallResult> };
 }
 
 /** The actions that turn and step layers can take. */

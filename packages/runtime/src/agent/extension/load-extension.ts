@@ -59,9 +59,10 @@ async function registerExtension(declaration: ExtensionDeclaration, part: Extens
   const schemas = [configSchema, module.configSchema];
   const checked = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
   const config = withKeeper(checked, declaration.keeper);
-  const opened = openExtensionApi(part, declaration.tier ?? 'agent');
+  const { tier = 'agent' } = declaration;
+  const opened = openExtensionApi(part, tier);
   const own = await registerOf(resource, module, declaration.root);
-  const register = async (): Promise<unknown> => own(opened.api, config, new PartIdentity(part));
+  const register = async (): Promise<unknown> => own(opened.api, config, new PartIdentity(part, tier));
   try {
     const returned = await (isBeside ? inScope(scope, register) : register());
     return typeof returned === 'function' ? [returned as Cleanup] : [];

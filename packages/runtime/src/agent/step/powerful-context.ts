@@ -32,7 +32,10 @@ abstract class PowerfulContext<Step extends RunningStep | undefined> extends Tur
   }
   get tools() {
     const ask = askOf(this);
-    return { call: (name: string, args: JsonObject = {}) => callToolForLayer(ask, name, args) };
+    return {
+      call: (name: string, args: JsonObject = {}, caller?: ExtensionIdentity) =>
+        callToolForLayer(ask, name, args, caller),
+    };
   }
   get emitMessageEvent() {
     const ask = askOf(this);
@@ -78,7 +81,7 @@ function askOf(context: PowerfulContext<RunningStep | undefined>): LayerAsk {
 }
 
 function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent, by: ExtensionIdentity | undefined): void {
-  const name = by === undefined ? layer.layer.extension : PartIdentity.nameIn(by);
+  const name = by === undefined ? layer.layer.extension : PartIdentity.extensionOf(by).extension;
   // Step layers are never muted: their step has no record yet, so their events are not in the log.
   if (turn.muted && step === undefined) return;
   const author = { kind: 'extension', name } as const;

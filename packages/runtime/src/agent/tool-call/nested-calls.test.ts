@@ -1,6 +1,6 @@
 // `ctx.tools.call` of a toolCall layer: a call inside a call.
 import { describe, expect, test } from 'bun:test';
-import type { ExtensionRegister, ToolCaller } from '@goondan/types';
+import type { ExtensionIdentity, ExtensionRegister, ToolCaller } from '@goondan/types';
 import { extension, fakeApprover, scriptedAgent } from '../../testing/index.ts';
 import { beforeNext, layerOf, oneLayer } from '../../testing/one-layer.ts';
 import { mortalStore } from '../../testing/mortal-store.ts';
@@ -92,6 +92,38 @@ describe('ctx.tools.call of a toolCall layer', () => {
     await agent.say('go');
     expect(codes).toEqual(['E_TOOL_NOT_OFFERED']);
   });
+
+  test.each(['turn', 'step', 'toolCall'] as const)(
+    'of a %s layer may be in the name of another extension, whose identity the layer has',
+    async (kind) => {
+      const callers: string[] = [];
+      const codes: unknown[] = [];
+      let guest: ExtensionIdentity | undefined;
+      const agent = await scriptedAgent({
+        script: [{ when: 'go', call: { tool: 'shop__look' } }, { say: 'done' }],
+        tools: [shop()],
+        extensions: [
+          extension('guest', (_api, _config, identity) => void (guest = identity), { tier: 'hook' }),
+          beforeNext('host', kind, async (ctx) => {
+            if (!('tools' in ctx) || 'messages' in ctx || ('callers' in ctx && ctx.callers.length > 0)) return;
+            await ctx.tools.call('shop__note', {}, guest);
+            try {
+              await ctx.tools.call('shop__note', {}, { name: 'guest', position: 0 });
+            } catch (error) {
+              codes.push(Reflect.get(Object(error), 'code'));
+            }
+          }),
+          oneLayer('watching', 'toolCall', (ctx) => {
+            if (ctx.toolName === 'shop__note') callers.push(...ctx.callers.map((by) => `${by.extension}:${by.tier}`));
+            return ctx.next();
+          }),
+        ],
+      });
+      await agent.say('go');
+      expect(new Set(callers)).toEqual(new Set(['guest:hook']));
+      expect(new Set(codes)).toEqual(new Set(['E_MESSAGE_INVALID']));
+    },
+  );
 
   test('a layer cannot change the list of callers', async () => {
     const errors: unknown[] = [];

@@ -1,4 +1,4 @@
-import type { ApprovalApi, JsonObject } from '@goondan/types';
+import type { ApprovalApi, ExtensionIdentity, JsonObject } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { copyArguments } from './check-tool-call.ts';
 import { askForApproval } from './ask-for-approval.ts';
@@ -26,7 +26,10 @@ export class ToolCallContext extends TurnLayerContext<RunningToolCall> {
     const call = this[subjectOf];
     const layer = this[askingLayer];
     const ask = { turn, step: call.step, layer, scope: `${call.key}/${layer.layer.extension}` };
-    return { call: (name: string, args: JsonObject = {}) => call.runInside(askForLayer(ask, name, args, call)) };
+    return {
+      call: (name: string, args: JsonObject = {}, caller?: ExtensionIdentity) =>
+        call.runInside(askForLayer(ask, name, args, call, caller)),
+    };
   }
   get effects() {
     const tool = this[turnOf].agent.tools.get(this.toolName);
