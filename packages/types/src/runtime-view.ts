@@ -39,6 +39,8 @@ export interface RuntimeTool {
   /** `{resource}__{export}`. */
   readonly name: string;
   readonly description: string;
+  /** The extension that registered the tool; absent for a tool that the bundle declares. */
+  readonly extension?: string;
 }
 
 /** A connection, as the agents that it leads to see it. */

@@ -26,7 +26,7 @@ import type { OldStepContext, LlmErrorContext } from './old-types.ts';
 import type { PointRun } from './old-context.ts';
 import type { Point } from './points.ts';
 import { runMutators } from './run-functions.ts';
-import { toNewItems, toOldItem } from './tool-items.ts';
+import { toNewItems, toOldItems } from './tool-items.ts';
 import { hostChain, type StepState } from './turn-state.ts';
 
 export function hangLayers(member: Member): void {
@@ -109,7 +109,7 @@ function openStep({ state }: PointRun, ctx: StepMiddlewareContext): StepState {
   const systemPrompt = () => findPrompt(ctx);
   Object.assign(fields, { step, activeSwarmRef: bundleFolder });
   defineLazy(fields, 'blocks', () => firstBlocks(systemPrompt()));
-  defineLazy(fields, 'toolCatalog', () => ctx.toolCatalog.map(toOldItem));
+  defineLazy(fields, 'toolCatalog', () => toOldItems(ctx.toolCatalog, ctx.runtime));
   return { ctx, step, fields, systemPrompt };
 }
 

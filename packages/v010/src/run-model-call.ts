@@ -9,7 +9,7 @@ import { checkLlmResult, isSame, toLlmResult, toModelReply } from './llm-result.
 import type { PointRun } from './old-context.ts';
 import type { LlmResult, OldStepContext } from './old-types.ts';
 import { runMiddleware, runMutators } from './run-functions.ts';
-import { toNewItems, toOldItem } from './tool-items.ts';
+import { toNewItems, toOldItems, withOldFields } from './tool-items.ts';
 import type { Hosted, StepState } from './turn-state.ts';
 
 export async function runModelCall(hosted: Hosted, step: StepState, ctx: ModelMiddlewareContext): Promise<ModelReply> {
@@ -57,9 +57,9 @@ function openInput(step: StepState, ctx: ModelMiddlewareContext): (returned: obj
   const fields = Object.defineProperties({}, Object.getOwnPropertyDescriptors(step.fields));
   defineLazy(fields, 'llmInput', () => [...open().list]);
   const offered = ctx.tools;
-  const known = new Map(isUntouched(fields, 'toolCatalog') ? [] : itemsByName(fields));
+  const before = isUntouched(fields, 'toolCatalog') ? [] : (fields as OldStepContext).toolCatalog;
   // Read again, because layers further in may have changed the tools after `step.tools`.
-  defineLazy(fields, 'toolCatalog', () => offered.map((item) => ({ ...known.get(item.name), ...toOldItem(item) })));
+  defineLazy(fields, 'toolCatalog', () => withOldFields(toOldItems(offered, step.ctx.runtime), before));
   const blocks = JSON.stringify(step.blocks);
   const shown = () => blocks ?? JSON.stringify(firstBlocks(step.systemPrompt()));
   step.fields = fields;
@@ -89,8 +89,4 @@ function openInput(step: StepState, ctx: ModelMiddlewareContext): (returned: obj
 function idsOf({ ctx }: StepState): (message: ModelMessage) => string | undefined {
   const ids = new Map(ctx.conversationState.nextMessages.map(({ id, data }) => [data, id]));
   return (message) => ids.get(message);
-}
-
-function itemsByName(fields: object) {
-  return (fields as OldStepContext).toolCatalog.map((item) => [item.name, item] as const);
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import type { ContextBlock, OldRegister, OldStepContext } from './old-types.ts';
 import type { MutatorPoint } from './points.ts';
+import { beforeNext } from '../../runtime/src/testing/one-layer.ts';
 import { callsTool, oldExtension } from './testing/old-extension.ts';
 
 const start = (register: OldRegister, options: ScriptedAgentOptions = {}) =>
@@ -113,6 +114,31 @@ describe('the tools of a step', () => {
       },
       { name: 'dynamic.tool', description: 'New.' },
     ]);
+  });
+
+  test('L-04 have the sources of 003 §5.1, from step.tools to toolCall.pre', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const see = <Context extends OldStepContext>(ctx: Context): Context => {
+      seen.push(Object.fromEntries(ctx.toolCatalog.map(({ name, source }) => [name, source])));
+      return ctx;
+    };
+    const source = { type: 'dynamic', extension: 'old' } as const;
+    const old = oldExtension('old', ({ pipelines, tools }) => {
+      tools.register({ name: 'own__tool' }, () => null);
+      pipelines.mutate('step.tools', (ctx) => ({
+        ...ctx,
+        toolCatalog: [...ctx.toolCatalog, { name: 'with.source', source }, { name: 'without.source' }],
+      }));
+      for (const point of ['step.tools', 'step.llmInput', 'toolCall.pre'] as const) pipelines.mutate(point, see);
+    });
+    const inner = beforeNext('inner', 'step', (ctx) => {
+      ctx.toolCatalog = [...ctx.toolCatalog, { name: 'inner.tool', description: 'Inner.' }];
+    });
+    const agent = await scriptedAgent({ ...callsTool, extensions: [old, inner] });
+    await agent.say('go');
+    const atTools = { echo__run: { type: 'static' }, own__tool: source, 'with.source': source };
+    const later = { ...atTools, 'without.source': { type: 'dynamic' }, 'inner.tool': { type: 'dynamic' } };
+    expect(seen.slice(0, 3)).toEqual([{ ...atTools, 'without.source': undefined }, later, later]);
   });
 
   test('L-04 a tool that was left out cannot be called', async () => {

@@ -1,11 +1,29 @@
 /** Converts tools between the catalog of v0.10 and ours. */
-import type { ToolCatalogItem } from '@goondan/types';
+import type { RuntimeView, ToolCatalogItem } from '@goondan/types';
 import { resultError } from './compat-error.ts';
 import type { OldToolItem } from './old-types.ts';
 
-export function toOldItem({ name, description, parameters }: ToolCatalogItem): OldToolItem {
-  const schema = parameters === undefined ? {} : { parameters };
-  return { name, description, ...schema, tool: null, export: null, source: { type: 'static' } };
+/** Returns the tools as v0.10 shows them: one that the bundle declares is static, all others are dynamic. */
+export function toOldItems(items: readonly ToolCatalogItem[], { tools }: RuntimeView): OldToolItem[] {
+  const registered = new Map(tools.map((tool) => [tool.name, tool]));
+  return items.map(({ name, description, parameters }) => {
+    const schema = parameters === undefined ? {} : { parameters };
+    const known = registered.get(name);
+    const source: OldToolItem['source'] =
+      known !== undefined && known.extension === undefined
+        ? { type: 'static' }
+        : { type: 'dynamic', ...(known?.extension === undefined ? {} : { extension: known.extension }) };
+    return { name, description, ...schema, tool: null, export: null, source };
+  });
+}
+
+/** Adds the fields of v0.10 that functions gave to the items of these names. */
+export function withOldFields(items: readonly OldToolItem[], given: readonly OldToolItem[]): OldToolItem[] {
+  const known = new Map(given.map((item) => [item.name, item]));
+  return items.map((item) => {
+    const { name: _, description: _description, parameters: _parameters, ...fields } = known.get(item.name) ?? item;
+    return { ...item, ...fields };
+  });
 }
 
 /**

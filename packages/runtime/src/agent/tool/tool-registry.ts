@@ -11,6 +11,7 @@ import {
 } from '@goondan/types';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/count-schema-nodes.ts';
+import { defined } from '../../json/defined.ts';
 import { checkToolName } from '../../config/tool-name.ts';
 import { problemWithItemFields } from './check-item-fields.ts';
 
@@ -158,12 +159,14 @@ export class ToolRegistry {
     return this.listed;
   }
 
-  /** Returns the names and descriptions of `items()`, frozen. */
+  /** Returns the names, descriptions and extensions of `items()`, frozen. */
   cards(): readonly RuntimeTool[] {
     const items = this.items();
     if (this.described?.items !== items) {
-      const cards = Object.freeze(items.map(({ name, description }) => Object.freeze({ name, description })));
-      this.described = { items, cards };
+      const cards = Array.from(this.all().values(), ({ item: { name, description }, extension }) =>
+        Object.freeze(defined({ name, description, extension })),
+      );
+      this.described = { items, cards: Object.freeze(cards) };
     }
     return this.described.cards;
   }

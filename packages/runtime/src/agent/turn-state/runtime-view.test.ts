@@ -115,7 +115,7 @@ describe('ctx.runtime', () => {
     expect(two?.inboundEvent.id).toBe('e2');
   });
 
-  test('shows a tool that an extension registers from the next turn on', async () => {
+  test('shows a tool that an extension registers, and the extension, from the next turn on', async () => {
     const seen = await look({}, 2, ({ tools, pipeline }) =>
       pipeline.register('turn', (ctx) => {
         tools.register({ name: 'late__tool', description: 'Came late.' }, () => null);
@@ -124,6 +124,8 @@ describe('ctx.runtime', () => {
     );
     const names = seen.map(({ runtime }) => runtime.tools.map(({ name }) => name).join());
     expect([...new Set(names)]).toEqual(['weather__get', 'weather__get,late__tool']);
+    const extensions = seen.at(-1)?.runtime.tools.map((tool) => tool.extension);
+    expect(extensions).toEqual([undefined, 'looker']);
   });
 
   test('has neither the key nor the endpoint nor the options of the model, and not the secrets of the agent', async () => {
