@@ -79,3 +79,10 @@ export function addRemoved(
     });
   }
 }
+
+/** Returns an object whose removed members throw. They are on its prototype, so that a copy of the object lacks them. */
+export function withRemoved(owner: string, removed: Readonly<Record<string, string>>, extension: string): object {
+  const prototype = {};
+  addRemoved(prototype, owner, removed, extension);
+  return Object.create(prototype) as object;
+}

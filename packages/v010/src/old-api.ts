@@ -1,6 +1,6 @@
 /** Makes the `api` object of v0.10. */
 import { GoondanError, type JsonObject, type ToolHandler } from '@goondan/types';
-import { addRemoved, CHANGE_BUNDLE } from './compat-error.ts';
+import { addRemoved, CHANGE_BUNDLE, withRemoved } from './compat-error.ts';
 import type { Member } from './member.ts';
 import type { OldExtensionApi, OldToolHandler, OldToolItem } from './old-types.ts';
 
@@ -54,12 +54,6 @@ function oldTools({ name, api }: Member): object {
       },
     }),
   );
-}
-
-function withRemoved(owner: string, removed: Readonly<Record<string, string>>, extension: string): object {
-  const prototype = {};
-  addRemoved(prototype, owner, removed, extension);
-  return Object.create(prototype) as object;
 }
 
 const removedFromApi = {

@@ -1,6 +1,6 @@
 /** Makes the context that a function of v0.10 gets. */
 import type { GoondanError, JsonValue } from '@goondan/types';
-import { addRemoved, compatError } from './compat-error.ts';
+import { compatError, withRemoved } from './compat-error.ts';
 import type { Entry } from './entries.ts';
 import { defineLazy } from './lazy.ts';
 import { toOldEvents, toOldMessage } from './message-events.ts';
@@ -53,7 +53,7 @@ export function openContext(
   const given: OldTurn = { ...run.state.turn, metadata: run.layer.metadata };
   if (messages !== undefined) given.messageState = messages.state;
   const turn = { ...given };
-  const ctx = Object.create(removedFrom(member.name)) as object;
+  const ctx = withRemoved('ctx', removed, member.name);
   Object.defineProperties(ctx, Object.getOwnPropertyDescriptors(fields));
   const { events, api } = member;
   const own = {
@@ -67,6 +67,8 @@ export function openContext(
     emitMessageEvent: emit,
   };
   for (const [key, value] of Object.entries(own)) setField(ctx, key, value);
+  defineLazy(ctx, 'instance', () => openInstance(instanceKey, member.name));
+  defineLazy(ctx, 'agent', () => openAgent(agentName, member.name));
   if (point === 'turn.post' && messages !== undefined) {
     defineLazy(ctx, 'baseMessages', () => messages.state.baseMessages);
     defineLazy(ctx, 'messageEvents', () => messages.state.events);
@@ -104,16 +106,42 @@ function setField(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Reading one of these throws. They are on the prototype, so that `{ ...ctx }` does not read them. */
-function removedFrom(extension: string): object {
-  const prototype = {};
-  addRemoved(prototype, 'ctx', removed, extension);
-  return prototype;
+/** The instance, as far as it is known here. */
+function openInstance(instanceKey: string, extension: string): object {
+  return Object.freeze(Object.assign(withRemoved('ctx.instance', removedFromInstance, extension), { instanceKey }));
 }
 
+/** The resource of the agent, as far as it is known here. */
+function openAgent(name: string, extension: string): object {
+  const metadata = withRemoved('ctx.agent.metadata', removedFromMetadata, extension);
+  const known = { kind: 'Agent', metadata: Object.freeze(Object.assign(metadata, { name })) };
+  return Object.freeze(Object.assign(withRemoved('ctx.agent', removedFromAgent, extension), known));
+}
+
+const USE_CONFIG = 'Put the values that the extension needs into its config.';
+
 const removed = {
-  instance: 'Use ctx.instanceKey, and api.getState() for values that must be kept.',
-  swarm: 'Put the values that the extension needs into its config.',
-  agent: 'Use ctx.agentName. Put other values that the extension needs into its config.',
-  effectiveConfig: 'Put the values that the extension needs into its config.',
+  swarm: USE_CONFIG,
+  effectiveConfig: `${USE_CONFIG} The tools of the step are in ctx.toolCatalog.`,
 };
+
+const USE_KEY = 'Only ctx.instance.instanceKey is known. Use api.setState() for values that must be kept.';
+
+const removedFromInstance = {
+  id: USE_KEY,
+  key: USE_KEY,
+  swarmRef: USE_CONFIG,
+  activeSwarmBundleRef: 'Use ctx.bundleFolder.',
+  agents: USE_CONFIG,
+  createdAt: USE_KEY,
+  lastActivityAt: USE_KEY,
+  status: USE_KEY,
+  metadata: USE_KEY,
+};
+
+const removedFromAgent = {
+  apiVersion: USE_CONFIG,
+  spec: `${USE_CONFIG} The tools of the step are in ctx.toolCatalog, and the system prompt is the first of ctx.blocks.`,
+};
+
+const removedFromMetadata = { labels: USE_CONFIG, annotations: USE_CONFIG };

@@ -110,13 +110,15 @@ export interface OldEventBus {
   off(type: string, handler: OldEventHandler): void;
 }
 
-/** The fields that every context has. Resource objects are not there: reading `ctx.agent`, for example, throws. */
+/** The fields that every context has. Reading `ctx.swarm`, `ctx.effectiveConfig` or other fields of a resource throws. */
 export interface OldContext {
   readonly events: OldEventBus;
   readonly logger: Console;
   readonly agentName: string;
   readonly instanceKey: string;
   readonly workdir: string;
+  readonly instance: { readonly instanceKey: string };
+  readonly agent: { readonly kind: 'Agent'; readonly metadata: { readonly name: string } };
   readonly bundleFolder: string;
 }
 

@@ -293,7 +293,22 @@ describe('what a function returns', () => {
     }
   });
 
-  test.each(['instance', 'swarm', 'agent', 'effectiveConfig'])(
+  test('L-04 has the agent and the instance as far as they are known, also in a copy', async () => {
+    const seen: unknown[] = [];
+    const agent = await start(({ pipelines }) => {
+      pipelines.mutate('turn.pre', (ctx) => ({ ...ctx }));
+      pipelines.mutate('toolCall.pre', (ctx) => {
+        seen.push(ctx.instance, ctx.agent, ctx.agent.metadata.name, ctx.instance.instanceKey);
+        return ctx;
+      });
+    }, callsTool);
+    await agent.say('go');
+    const { instanceKey } = agent.agent.parts.address;
+    const resource = { kind: 'Agent', metadata: { name: 'tested' } };
+    expect(seen).toEqual([{ instanceKey }, resource, 'tested', instanceKey]);
+  });
+
+  test.each(['swarm', 'effectiveConfig', 'agent.spec', 'agent.metadata.labels', 'instance.id', 'instance.agents'])(
     'L-04 reading ctx.%s is an error with a replacement, also in a copy that another function returned',
     async (member) => {
       const agent = await scriptedAgent({
@@ -301,7 +316,7 @@ describe('what a function returns', () => {
           oldExtension('first', ({ pipelines }) => pipelines.mutate('turn.pre', (ctx) => ({ ...ctx }))),
           oldExtension('second', ({ pipelines }) =>
             pipelines.mutate('turn.pre', (ctx) => {
-              Reflect.get(ctx, member);
+              member.split('.').reduce<object>((part, key) => Reflect.get(part, key) as object, ctx);
               return ctx;
             }),
           ),
