@@ -63,6 +63,7 @@ export interface OldTurn {
   auth?: JsonObject;
   /** The metadata that all layers of the turn share. */
   metadata?: JsonObject;
+  /** Only the later functions of the turn see it. */
   summary?: string;
 }
 
@@ -116,9 +117,9 @@ export interface OldContext {
   readonly logger: Console;
   readonly agentName: string;
   readonly instanceKey: string;
-  readonly workdir: string;
   readonly instance: { readonly instanceKey: string };
   readonly agent: { readonly kind: 'Agent'; readonly metadata: { readonly name: string } };
+  readonly workdir: string;
   readonly bundleFolder: string;
 }
 

@@ -19,12 +19,16 @@ export function takeTurn(run: PointRun, entry: Entry, opened: OpenedContext, ret
   const events = [...appendedEvents(entry, opened, messageState), ...appendedToContext(entry, opened, returned)];
   const isChanged = ([key, value]: [string, unknown]) =>
     !fixed.includes(key) && value !== Reflect.get(opened.turn, key);
-  const changed = Object.entries(turn).filter(isChanged);
-  Object.assign(state.turn, Object.fromEntries(changed));
+  const changed = Object.fromEntries(Object.entries(turn).filter(isChanged));
+  Object.assign(state.turn, changed);
+  if (typeof changed['summary'] === 'string') entry.member.warnOnce(`${entry.point}: ${LOST_SUMMARY}`);
   if (metadata !== undefined && metadata !== opened.turn.metadata) layer.metadata = metadata;
   for (const event of new Set(events)) emitEvent(run, entry, event);
   if (input !== opened.turn.input) changeInput(run, entry, input);
 }
+
+const LOST_SUMMARY =
+  'ctx.turn.summary is dropped at the end of the turn. To keep a summary, append a message event, or use api.setState.';
 
 /** Fields that the runtime fills in, or that are taken over in another way. */
 const fixed: readonly string[] = ['id', 'messageState', 'metadata', 'toolResults'];

@@ -67,6 +67,15 @@ describe('the context of a turn', () => {
     expect(seen).toEqual([{ color: 'red' }, 'short']);
   });
 
+  test('L-04 a summary that no message or state keeps is a warning, once', async () => {
+    const agent = await startAt('turn.post', (ctx) => ({ ...ctx, turn: { ...ctx.turn, summary: 'short' } }));
+    await agent.say('hello');
+    await agent.say('hello');
+    expect(agent.logs).toMatchObject([
+      { level: 'warn', message: expect.stringContaining('Extension "old", turn.post: ctx.turn.summary is dropped') },
+    ]);
+  });
+
   test('L-04 keeps its id and its results, whatever a function returns', async () => {
     let seen: OldTurnContext | undefined;
     const agent = await start(({ pipelines }) => {
