@@ -120,21 +120,27 @@ describe('the parts of an agent across a change', () => {
     action: { toolCall: { tool: 'notes__add', args: { text } } },
   });
 
-  test('L-01 a hook is known by its id, or else by point, priority, action and arguments', () => {
+  test('L-01 a hook is known by its id, or else by point, priority and the tool of its action (003 §8.1)', () => {
     const changed = { ...notify, priority: 2 };
-    const [, , second = ''] = fates(hooks(), hooks(notify, note('one'))).map((line) => line.replace(' added', ''));
-    expect(second).toMatch(/^Hook\/turn\.pre:5:toolCall:notes__add:[0-9a-f]{8}$/);
-    expect(fates(hooks(notify, note('one')), hooks(note('one'), changed, note('two')))).toEqual([
+    const second = 'Hook/turn.pre:5:toolCall:notes__add';
+    expect(fates(hooks(notify, note('one')), hooks(note('two'), changed))).toEqual([
       'Extension/hooks updated',
-      `${second} retained`,
+      `${second} updated`,
       'Hook/notify updated',
-      expect.stringMatching(/^Hook\/turn\.pre:5:toolCall:notes__add:[0-9a-f]{8} added$/),
     ]);
     expect(fates(hooks(notify, note('one'), note('one')), hooks(note('one')))).toEqual([
       'Extension/hooks updated',
       `${second} retained`,
       'Hook/notify removed',
       `${second} (2) removed`,
+    ]);
+  });
+
+  test('L-01 a hook with a command is known by its point, its priority and its program', () => {
+    const checking = (option: string) => ({ point: 'turn.pre', action: { command: ['./check.sh', option] } });
+    expect(fates(hooks(checking('-a')), hooks(checking('-b')))).toEqual([
+      'Extension/hooks updated',
+      'Hook/turn.pre:0:command:./check.sh updated',
     ]);
   });
 

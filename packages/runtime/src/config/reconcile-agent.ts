@@ -152,7 +152,7 @@ function* hooksOf({ extensions = [], secrets = [] }: DeclaredAgent): Generator<[
     const { name } = resource.metadata;
     for (const hook of hooks) {
       if (!isPlainObject(hook)) continue;
-      // The identity is shown to people, so secrets in arguments do not count for it.
+      // The identity is shown to people.
       const own = hookName(maskJson(hook, mask) as JsonObject);
       const identity = name === 'hooks' ? `Hook/${own}` : `Hook/${name}/${own}`;
       const times = (seen.get(identity) ?? 0) + 1;
@@ -162,13 +162,13 @@ function* hooksOf({ extensions = [], secrets = [] }: DeclaredAgent): Generator<[
   }
 }
 
-/** Returns the id of a hook, or else a text of its point, priority, action and arguments. */
+/** Returns the id of a hook, or else a text of its point, its priority, and the tool or program of its action. */
 function hookName({ id, point, priority = 0, action = {} }: JsonObject): string {
   if (typeof id === 'string') return id;
   const { toolCall, command } = isPlainObject(action) ? action : {};
   const [program] = Array.isArray(command) ? command : [];
   const called = isPlainObject(toolCall) ? ['toolCall', toolCall.tool] : ['command', program];
-  return [point, priority, ...called, digestJson(action).slice(0, 8)].map((each) => toText(each)).join(':');
+  return [point, priority, ...called].map((each) => toText(each)).join(':');
 }
 
 function toText(value: JsonValue | undefined): string {
