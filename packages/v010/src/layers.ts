@@ -2,7 +2,8 @@
  * The layers of an old extension: turn, step, model and toolCall, as far as its functions need them.
  *
  * In each chain only the first of these layers acts: it runs the functions of all old extensions in the order of v0.10,
- * and the others call `next()`. So the functions keep running when the first extension leaves.
+ * and the declared hooks after them at each point. The others call `next()`. So the functions keep running when the first
+ * extension leaves.
  */
 import {
   GoondanError,
@@ -18,8 +19,11 @@ import {
 } from '@goondan/types';
 import { firstBlocks } from './blocks.ts';
 import { entriesAt } from './entries.ts';
+import { hostChain } from './host-chain.ts';
 import { defineLazy, isUntouched } from './lazy.ts';
+import { isSame } from './llm-result.ts';
 import type { Member } from './member.ts';
+import { runHooks } from './run-hooks.ts';
 import { runModelCall } from './run-model-call.ts';
 import { runToolCall } from './run-tool-call.ts';
 import type { OldStepContext, LlmErrorContext } from './old-types.ts';
@@ -27,7 +31,7 @@ import type { PointRun } from './old-context.ts';
 import type { Point } from './points.ts';
 import { runMutators } from './run-functions.ts';
 import { toNewItems, toOldItems } from './tool-items.ts';
-import { hostChain, type StepState } from './turn-state.ts';
+import type { StepState } from './turn-state.ts';
 
 export function hangLayers(member: Member): void {
   const { pipeline } = member.api;
@@ -54,52 +58,52 @@ function kindsFor(point: Point): readonly [MiddlewareKind, ...MiddlewareKind[]] 
   return point.startsWith('step.') ? ['step', 'model'] : ['toolCall', 'step', 'model'];
 }
 
-async function aroundTurn(member: Member, ctx: TurnMiddlewareContext): Promise<TurnResult> {
-  const hosted = hostChain(member, ctx, 'turn');
-  if (hosted === undefined) return ctx.next();
-  const { state, members } = hosted;
-  const run: PointRun = { ...hosted, layer: ctx };
-  try {
+function aroundTurn(member: Member, ctx: TurnMiddlewareContext): Promise<TurnResult> {
+  return hostChain(member, ctx, 'turn', async (hosted) => {
+    const { state, members, hooks } = hosted;
+    const run: PointRun = { ...hosted, layer: ctx };
     await loadStates(members);
     state.open(ctx);
     state.fields = await runMutators(run, 'turn.pre', state.fields);
+    await runHooks(hooks, 'turn.pre');
     const result = await ctx.next();
     await loadStates(members);
     state.fields = await runMutators(run, 'turn.post', state.fields);
+    await runHooks(hooks, 'turn.post', result);
     return result;
-  } finally {
-    state.running.delete('turn');
-  }
+  });
 }
 
 async function loadStates(members: readonly Member[]): Promise<void> {
   for (const { state } of members) await state.load();
 }
 
-async function aroundStep(member: Member, ctx: StepMiddlewareContext): Promise<StepResult> {
-  const chain = `step ${ctx.stepIndex}`;
-  const hosted = hostChain(member, ctx, chain);
-  if (hosted === undefined) return ctx.next();
-  const { state, members } = hosted;
-  const run: PointRun = { ...hosted, layer: ctx };
-  try {
-    await loadStates(members);
-    const earlier = [...ctx.turn.toolResults];
-    const step = openStep(run, ctx);
-    state.step = step;
-    state.open(ctx);
-    state.setResults(earlier);
-    await prepareStep(run, step);
-    const result = await nextOrFailure(run, step);
-    state.failures = 0;
-    state.setResults(earlier, result.toolResults);
-    step.step.endedAt = new Date();
-    await runMutators(run, 'step.post', step.fields);
-    return result;
-  } finally {
-    state.step = undefined;
-    state.running.delete(chain);
-  }
+function aroundStep(member: Member, ctx: StepMiddlewareContext): Promise<StepResult> {
+  return hostChain(member, ctx, `step ${ctx.stepIndex}`, async (hosted) => {
+    try {
+      return await runStep({ ...hosted, layer: ctx }, ctx);
+    } finally {
+      hosted.state.step = undefined;
+    }
+  });
+}
+
+async function runStep(run: PointRun, ctx: StepMiddlewareContext): Promise<StepResult> {
+  const { state, members, hooks } = run;
+  await loadStates(members);
+  const earlier = [...ctx.turn.toolResults];
+  const step = openStep(run, ctx);
+  state.step = step;
+  state.open(ctx);
+  state.setResults(earlier);
+  await prepareStep(run, step);
+  const result = await nextOrFailure(run, step);
+  state.failures = 0;
+  state.setResults(earlier, result.toolResults);
+  step.step.endedAt = new Date();
+  await runMutators(run, 'step.post', step.fields);
+  await runHooks(hooks, 'step.post', result);
+  return result;
 }
 
 function openStep({ state }: PointRun, ctx: StepMiddlewareContext): StepState {
@@ -120,28 +124,37 @@ function findPrompt({ conversationState }: StepMiddlewareContext): string | unde
   return isPrompt ? first.content : undefined;
 }
 
-/** Runs the points before the model call, and gives the tools to the runtime. */
+/** Runs the points before the model call. Gives the tools to the runtime after each, because the hooks there see them. */
 async function prepareStep(run: PointRun, step: StepState): Promise<void> {
   for (const point of ['step.pre', 'step.config', 'step.tools', 'step.blocks'] as const) {
     step.fields = await runMutators(run, point, step.fields);
+    giveTools(step);
+    await runHooks(run.hooks, point);
   }
-  const { ctx } = step;
   const fields = step.fields as OldStepContext;
   if (!isUntouched(fields, 'blocks')) step.blocks = fields.blocks;
-  if (!isUntouched(fields, 'toolCatalog')) ctx.toolCatalog = toNewItems(fields.toolCatalog, ctx.toolCatalog);
+}
+
+function giveTools({ ctx, fields }: StepState): void {
+  if (isUntouched(fields, 'toolCatalog')) return;
+  const items = toNewItems((fields as OldStepContext).toolCatalog, ctx.toolCatalog);
+  if (!isSame(items, ctx.toolCatalog)) ctx.toolCatalog = items;
 }
 
 /**
  * Runs the rest of the step. If its model call failed, the functions at `step.llmError` decide whether the runtime tries
- * again. They run here and not in the model layer, so that the message events they emit survive the retry.
+ * again, and the hooks follow. They run here and not in the model layer, so that the message events they emit survive
+ * the retry.
  */
 async function nextOrFailure(run: PointRun, step: StepState): Promise<StepResult> {
   const { ctx } = step;
   try {
     return await ctx.next();
   } catch (thrown) {
-    if (step.failure === undefined || ctx.signal.aborted) throw thrown;
-    throw await decideRetry(run, step, thrown);
+    if (ctx.signal.aborted) throw thrown;
+    const decided = step.failure === undefined ? thrown : await decideRetry(run, step, thrown);
+    await runHooks(run.hooks, 'step.llmError', decided);
+    throw decided;
   }
 }
 
@@ -181,26 +194,12 @@ function withDecision(
 async function aroundModel(member: Member, ctx: ModelMiddlewareContext): Promise<ModelReply> {
   // A model call of an extension does not belong to a step.
   if (ctx.extension !== undefined) return ctx.next();
-  const chain = `model ${ctx.stepIndex}`;
-  const hosted = hostChain(member, ctx, chain);
-  if (hosted === undefined) return ctx.next();
-  const { state } = hosted;
-  try {
-    const { step } = state;
-    if (step?.step.index !== ctx.stepIndex) return await ctx.next();
-    return await runModelCall(hosted, step, ctx);
-  } finally {
-    state.running.delete(chain);
-  }
+  return hostChain(member, ctx, `model ${ctx.stepIndex}`, (hosted) => {
+    const { step } = hosted.state;
+    return step?.step.index === ctx.stepIndex ? runModelCall(hosted, step, ctx) : ctx.next();
+  });
 }
 
-async function aroundToolCall(member: Member, ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
-  const chain = `toolCall ${ctx.toolCallId}`;
-  const hosted = hostChain(member, ctx, chain);
-  if (hosted === undefined) return ctx.next();
-  try {
-    return await runToolCall(hosted, ctx);
-  } finally {
-    hosted.state.running.delete(chain);
-  }
+function aroundToolCall(member: Member, ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
+  return hostChain(member, ctx, `toolCall ${ctx.toolCallId}`, (hosted) => runToolCall(hosted, ctx));
 }

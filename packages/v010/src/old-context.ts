@@ -2,10 +2,11 @@
 import type { GoondanError, JsonValue } from '@goondan/types';
 import { compatError, withRemoved } from './compat-error.ts';
 import type { Entry } from './entries.ts';
+import type { Hosted } from './host-chain.ts';
 import { defineLazy } from './lazy.ts';
 import { toOldEvents, toOldMessage } from './message-events.ts';
 import type { OldMessageState, OldTurn } from './old-types.ts';
-import type { Hosted, Powers } from './turn-state.ts';
+import type { Powers } from './turn-state.ts';
 
 /** The members of a layer context that contexts of v0.10 use. */
 export interface LayerFields {

@@ -3,6 +3,7 @@ import type { ModelMessage, ModelMiddlewareContext, ModelReply } from '@goondan/
 import { firstBlocks, showBlocks } from './blocks.ts';
 import { compatError, isMistake } from './compat-error.ts';
 import type { Entry } from './entries.ts';
+import type { Hosted } from './host-chain.ts';
 import { defineLazy, isUntouched } from './lazy.ts';
 import { LlmInput } from './llm-input.ts';
 import { checkLlmResult, isSame, toLlmResult, toModelReply } from './llm-result.ts';
@@ -10,7 +11,7 @@ import type { PointRun } from './old-context.ts';
 import type { LlmResult, OldStepContext } from './old-types.ts';
 import { runMiddleware, runMutators } from './run-functions.ts';
 import { toNewItems, toOldItems, withOldFields } from './tool-items.ts';
-import type { Hosted, StepState } from './turn-state.ts';
+import type { StepState } from './turn-state.ts';
 
 export async function runModelCall(hosted: Hosted, step: StepState, ctx: ModelMiddlewareContext): Promise<ModelReply> {
   ctx.messages = withBlocks(step, ctx.messages);

@@ -2,29 +2,34 @@
 import type { ToolCallMiddlewareContext, ToolCallResult } from '@goondan/types';
 import { compatError, resultError } from './compat-error.ts';
 import type { Entry } from './entries.ts';
+import type { Hosted } from './host-chain.ts';
 import type { PointRun } from './old-context.ts';
 import type { OldToolCallContext, OldToolResult } from './old-types.ts';
 import { runMiddleware, runMutators } from './run-functions.ts';
+import { runHooks } from './run-hooks.ts';
 import { checkResult, toNewResult, toOldResult } from './tool-result.ts';
-import type { Hosted } from './turn-state.ts';
 
 export async function runToolCall(hosted: Hosted, ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
-  const { state } = hosted;
+  const { state, hooks } = hosted;
   const { toolCallId, toolName } = ctx;
   const run: PointRun = { ...hosted, layer: ctx, take: (returned, entry) => takeCall(ctx, returned, entry) };
   const around = state.step?.step.index === ctx.stepIndex ? state.step.fields : outsideStep(state.fields, ctx);
   const toolCall = { id: toolCallId, name: toolName, args: ctx.args };
   const fields = await runMutators(run, 'toolCall.pre', withField(around, { toolCall }));
 
-  let before: ToolCallResult | undefined;
+  const refused = await runHooks(hooks, 'toolCall.pre');
+  let before = refused;
   const core = async (): Promise<OldToolResult> => toOldResult((before = await ctx.next()));
   const check = (value: unknown, extension: string) => checkResult(value, ctx, extension, 'toolCall.exec');
-  const toolResult = await runMiddleware(run, 'toolCall.exec', fields, core, check);
+  const toolResult =
+    refused === undefined ? await runMiddleware(run, 'toolCall.exec', fields, core, check) : toOldResult(refused);
 
   const ended = await runMutators(run, 'toolCall.post', withField(fields, { toolResult }));
   const { toolResult: result = toolResult } = ended as Partial<OldToolCallContext>;
-  state.addResult(result);
-  return toNewResult({ ...result, toolCallId, toolName }, before);
+  const given = toNewResult({ ...result, toolCallId, toolName }, before);
+  const replaced = refused === undefined ? await runHooks(hooks, 'toolCall.post', given) : undefined;
+  state.addResult(replaced === undefined ? result : toOldResult(replaced));
+  return replaced ?? given;
 }
 
 /** A layer made the call before, after or between steps. v0.10 had no such calls, so its functions expect a step. */

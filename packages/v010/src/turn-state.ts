@@ -1,6 +1,5 @@
 /** The state of a running turn that the layers of all old extensions share. */
 import type { Message, StepMiddlewareContext, ToolCallResult, TurnMiddlewareContext } from '@goondan/types';
-import type { Member } from './member.ts';
 import type { ContextBlock, OldMessageState, OldStep, OldToolResult, OldTurn } from './old-types.ts';
 import { toOldResult } from './tool-result.ts';
 
@@ -77,26 +76,4 @@ export class TurnState {
 
 function noMessages(): OldMessageState {
   return { baseMessages: [], events: [], nextMessages: [] };
-}
-
-/** The part of a chain that a layer needs to become the first one. */
-export interface Hosted {
-  readonly state: TurnState;
-  /** The old extensions of the chain, in order. */
-  readonly members: readonly Member[];
-}
-
-/**
- * Makes the layer of this member the one that runs the functions of all members, if it is the first in its chain. Returns
- * `undefined` for every other layer, which only calls `next()`.
- */
-export function hostChain(member: Member, ctx: { readonly turnId: string }, chain: string): Hosted | undefined {
-  if (member.turn?.turnId === ctx.turnId && member.turn.running.has(chain)) return undefined;
-  const found = member.findAll();
-  const members = found.includes(member) ? found : [member, ...found];
-  const state = members.find(({ turn }) => turn?.turnId === ctx.turnId)?.turn ?? new TurnState(ctx);
-  for (const each of members) each.turn = state;
-  if (state.running.has(chain)) return undefined;
-  state.running.add(chain);
-  return { state, members };
 }

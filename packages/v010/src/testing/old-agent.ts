@@ -1,7 +1,7 @@
 /** A real agent whose extensions are files for v0.10, loaded with `compat: v010`. The files note when they run. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ModelReply } from '@goondan/types';
+import type { HookPoint, JsonObject, ModelReply } from '@goondan/types';
 import { extensionFile, type ScriptedAgent, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { temporaryBundle } from '../../../runtime/src/testing/temporary-bundle.ts';
 import { isMiddlewarePoint, noteOf, type OldExtension, type OldHandler, type Reply } from './pipeline-model.ts';
@@ -28,7 +28,7 @@ const noteFunction = `
 const notes = globalThis[Symbol.for('notes of old extensions')][import.meta.dir];
 const note = (text) => void notes.push(text);`;
 
-/** The source of an old extension: its `register` adds the handlers, which note themselves. */
+/** The source of an old extension: its `register` adds the handlers, which note themselves, but not at calls of hooks. */
 export function sourceOf(extension: OldExtension): string {
   const lines = extension.handlers.map((handler, index) => {
     const note = noteOf(extension, index, handler);
@@ -39,12 +39,13 @@ export function sourceOf(extension: OldExtension): string {
     return `  api.pipelines.mutate('${handler.point}', ${mutator(index, note, handler)}${options});`;
   });
   return `${noteFunction}
+const noteAt = (ctx, text) => void (ctx.toolCall?.name === 'hook__note' || note(text));
 const around = (text) => async (ctx, next) => {
-  note(text + ' in');
+  noteAt(ctx, text + ' in');
   try {
     return await next(ctx);
   } finally {
-    note(text + ' out');
+    noteAt(ctx, text + ' out');
   }
 };
 
@@ -57,9 +58,9 @@ ${lines.join('\n')}
 /** A mutator in one of the ways that people write: it returns its context, a copy of it, or a promise. */
 function mutator(index: number, note: string, { decides }: OldHandler): string {
   const change = decides === undefined ? '' : `ctx.shouldRetry = ${decides}; ctx.retryDelayMs = 0; `;
-  if (index % 3 === 0) return `(ctx) => { note('${note}'); ${change}return ctx; }`;
-  if (index % 3 === 1) return `async (ctx) => { note('${note}'); await 0; ${change}return { ...ctx }; }`;
-  return `async (ctx) => { await 0; note('${note}'); ${change}return ctx; }`;
+  if (index % 3 === 0) return `(ctx) => { noteAt(ctx, '${note}'); ${change}return ctx; }`;
+  if (index % 3 === 1) return `async (ctx) => { noteAt(ctx, '${note}'); await 0; ${change}return { ...ctx }; }`;
+  return `async (ctx) => { await 0; noteAt(ctx, '${note}'); ${change}return ctx; }`;
 }
 
 export interface OldBundle extends Disposable {
@@ -67,6 +68,17 @@ export interface OldBundle extends Disposable {
   readonly extensions: readonly Declaration[];
   /** The texts that the extensions noted with `note(text)`. */
   readonly notes: string[];
+}
+
+/** Declares the extension `hooks` of the base library with these hooks. */
+export function declaredHooks(hooks: readonly JsonObject[], name = 'hooks'): Declaration {
+  const base = join(import.meta.dir, '..', '..', '..', 'base');
+  return { ...extensionFile(name, base, './src/extensions/hooks/register.ts', { hooks: [...hooks] }), tier: 'hook' };
+}
+
+/** A hook that notes this text with the tool `hook__note`. */
+export function notingHook(point: HookPoint, text: string, priority = 0): JsonObject {
+  return { point, priority, action: { toolCall: { tool: 'hook__note', args: { text } } } };
 }
 
 /** Writes old extensions whose `register(api)` has this code, by their names. */
@@ -140,16 +152,24 @@ export async function startOldAgent(
     }));
     return { content, finishReason: 'tool-calls', usage };
   };
-  const tools = toolNames.map((name) => ({
-    name,
-    exports: [{ name: 'run', description: 'Runs.' }],
-    handlers: {
-      async run() {
-        notes.push(`tool ${name}`);
-        await whileCalled?.();
+  const noteOfHook = {
+    name: 'hook',
+    exports: [{ name: 'note', description: 'Notes.' }],
+    handlers: { note: (_ctx: unknown, { text }: JsonObject) => void notes.push(typeof text === 'string' ? text : '') },
+  };
+  const tools = [
+    ...toolNames.map((name) => ({
+      name,
+      exports: [{ name: 'run', description: 'Runs.' }],
+      handlers: {
+        async run() {
+          notes.push(`tool ${name}`);
+          await whileCalled?.();
+        },
       },
-    },
-  }));
+    })),
+    noteOfHook,
+  ];
   const agent = await scriptedAgent({
     bundleFolder: bundle.folder,
     model: { generate },

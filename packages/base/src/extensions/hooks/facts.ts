@@ -17,6 +17,15 @@ import { isObject } from '../../json/is-object.ts';
 /** The context of the turn, step, model call or tool call at which a hook runs. */
 export type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ModelMiddlewareContext | ToolCallMiddlewareContext;
 
+/** Returns the facts at a point. `outcome`: the result of the turn, step or tool call, or the error of the model call. */
+export function factsOf(point: HookPoint, ctx: Ctx, outcome: unknown): JsonObject {
+  // The casts are safe: the outcome is that of the point.
+  if ('inputEvent' in ctx) return turnFacts(ctx, outcome as TurnResult | undefined);
+  if ('toolName' in ctx) return toolCallFacts(ctx, outcome as ToolCallResult | undefined);
+  if ('messages' in ctx) return modelFacts(ctx);
+  return point === 'step.llmError' ? errorFacts(ctx, outcome) : stepFacts(ctx, outcome as StepResult | undefined);
+}
+
 export function turnFacts(ctx: TurnMiddlewareContext, result?: TurnResult): JsonObject {
   const { id, type, input, metadata } = ctx.inputEvent;
   return {
