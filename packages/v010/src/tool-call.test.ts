@@ -158,12 +158,16 @@ describe('the functions of a tool call', () => {
 
   test.each<[string, object]>([
     ['a pending result', { status: 'pending' }],
-    ['a handle', { status: 'ok', handle: 'h1' }],
-  ])('L-04 %s is an error with a replacement', async (_, part) => {
+    ['a result with a handle', { status: 'ok', handle: 'h1' }],
+  ])('L-04 %s is an error with a replacement', async (what, part) => {
     const call = { toolCallId: 'call_1', toolName: 'echo__run', output: null };
     const output = await wrapping(async () => ({ ...call, ...part }) as OldToolResult);
     expect(output).toMatchObject({
-      value: { code: 'E_EXT_COMPAT', suggestion: expect.stringContaining('Wait for the result') },
+      value: {
+        code: 'E_EXT_COMPAT',
+        message: `Extension "old" returned ${what} at toolCall.exec.`,
+        suggestion: expect.stringContaining('Wait for the result'),
+      },
     });
   });
 

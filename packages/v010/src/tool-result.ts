@@ -32,7 +32,7 @@ export function checkResult(
   if (status === 'pending' || handle !== undefined) {
     throw compatError(
       extension,
-      `returned a pending result at ${point}`,
+      `returned ${status === 'pending' ? 'a pending result' : 'a result with a handle'} at ${point}`,
       'Wait for the result before you return. A tool that takes long can send an event to the agent when it is done.',
     );
   }
