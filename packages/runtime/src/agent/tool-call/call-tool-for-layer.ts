@@ -4,7 +4,7 @@ import type { LayerAsk } from '../turn-state/running-turn.ts';
 import { askForLayer } from './ask-for-layer.ts';
 import { runToolCall } from './run-tool-call.ts';
 
-export function callToolForLayer(
+export async function callToolForLayer(
   ask: LayerAsk,
   toolName: string,
   input: JsonObject,

@@ -107,11 +107,8 @@ describe('ctx.tools.call of a toolCall layer', () => {
           beforeNext('host', kind, async (ctx) => {
             if (!('tools' in ctx) || 'messages' in ctx || ('callers' in ctx && ctx.callers.length > 0)) return;
             await ctx.tools.call('shop__note', {}, guest);
-            try {
-              await ctx.tools.call('shop__note', {}, { name: 'guest', position: 0 });
-            } catch (error) {
-              codes.push(Reflect.get(Object(error), 'code'));
-            }
+            const refused = ctx.tools.call('shop__note', {}, { name: 'guest', position: 0 });
+            codes.push(await refused.catch((error: unknown) => Reflect.get(Object(error), 'code')));
           }),
           oneLayer('watching', 'toolCall', (ctx) => {
             if (ctx.toolName === 'shop__note') callers.push(...ctx.callers.map((by) => `${by.extension}:${by.tier}`));

@@ -27,7 +27,7 @@ export class ToolCallContext extends TurnLayerContext<RunningToolCall> {
     const layer = this[askingLayer];
     const ask = { turn, step: call.step, layer, scope: `${call.key}/${layer.layer.extension}` };
     return {
-      call: (name: string, args: JsonObject = {}, caller?: ExtensionIdentity) =>
+      call: async (name: string, args: JsonObject = {}, caller?: ExtensionIdentity) =>
         call.runInside(askForLayer(ask, name, args, call, caller)),
     };
   }
