@@ -31,11 +31,11 @@ export const TAKE_HOOKS = 'goondan.hooks.take';
 export type HookedContext = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
 
 /**
- * The hooks of one extension for one turn, step or tool call. Until `end`, only the adapter runs them, except those at
- * `step.llmCall` and `toolCall.exec`, which always run inside all code.
+ * The hooks of one extension for one turn, step or tool call. From its first `run`, which comes before `next()`, until
+ * `end`, only the adapter runs them, except those at `step.llmCall` and `toolCall.exec`, which always run inside all code.
  */
 export interface TakenHooks {
-  /** The extension of the hooks. */
+  /** The extension of the hooks. This copy is no proof: nobody can call tools in its name. */
   readonly identity: ExtensionIdentity;
   /**
    * Runs the hooks of a point, lower priority first. `outcome`: the result, or at `step.llmError` the error. Returns the

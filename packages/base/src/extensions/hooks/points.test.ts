@@ -1,6 +1,14 @@
 // The twelve points of 003 §3.2 in the order of 003 §7 and §11.2, on the layers of the onion.
 import { describe, expect, test } from 'bun:test';
-import { type ExtensionRegister, type HookPoint, hookPoints, type ToolHandler } from '@goondan/types';
+import {
+  type ExtensionRegister,
+  type HookedContext,
+  type HookPoint,
+  hookPoints,
+  TAKE_HOOKS,
+  type TakenHooks,
+  type ToolHandler,
+} from '@goondan/types';
 import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { memoryStore } from '../../../../runtime/src/agent/conversation/memory-store.ts';
 import { openScriptedModel } from '../../../../runtime/src/agent/model/scripted/open-scripted-model.ts';
@@ -455,4 +463,46 @@ test('step.llmCall does not happen for a model call of an extension', async () =
   await agent.say('hello');
   expect(agent.requests).toHaveLength(2);
   expect(happened).toEqual(['call']);
+});
+
+describe('an extension that takes hooks', () => {
+  const taking = (give: (hooks: TakenHooks, ctx: HookedContext) => unknown): ExtensionRegister => {
+    return ({ events, pipeline }) => {
+      const take = async (ctx: HookedContext) => {
+        const given: TakenHooks[] = [];
+        events.emit(TAKE_HOOKS, ctx, (hooks: TakenHooks) => given.push(hooks));
+        for (const hooks of given) await give(hooks, ctx);
+      };
+      pipeline.register('turn', async (ctx) => (await take(ctx), ctx.next()));
+      pipeline.register('step', async (ctx) => (await take(ctx), ctx.next()));
+      pipeline.register('toolCall', async (ctx) => {
+        if (ctx.callers.length === 0) await take(ctx);
+        return ctx.next();
+      });
+    };
+  };
+
+  test('L-03 and runs none of them does not prevent one', async () => {
+    const hooks = hooksExtension(hookPoints.map((point) => noting(point, point)));
+    const extensionsOf = (register: ExtensionRegister) => [extension('taking', register), hooks];
+    const alone: string[] = [];
+    const beside: string[] = [];
+    await (await open(alone, [hooks])).say('look');
+    await (await open(beside, extensionsOf(taking(() => undefined)))).say('look');
+    expect(beside).toEqual(alone);
+    expect(new Set(alone)).toEqual(new Set([...hookPoints, 'tool']));
+  });
+
+  test('L-03 does not get the identity with which it could act in their name', async () => {
+    const codes: unknown[] = [];
+    const happened: string[] = [];
+    const calling = taking(async ({ identity }, ctx) => {
+      const called = ctx.tools.call('log__note', { id: 'in their name' }, identity);
+      codes.push(await called.catch((error: unknown) => Reflect.get(Object(error), 'code')));
+    });
+    const agent = await open(happened, [extension('calling', calling), hooksExtension([noting('turn.pre', 'hook')])]);
+    await agent.say('hello');
+    expect(new Set(codes)).toEqual(new Set(['E_MESSAGE_INVALID']));
+    expect(happened).toEqual(['hook']);
+  });
 });

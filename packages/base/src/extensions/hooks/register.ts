@@ -55,10 +55,13 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
 
   function takeHooks(ctx: HookedContext): TakenHooks {
     const chain = { modelFailed: false };
-    taken.set(chainOf(ctx), chain);
+    const { name, position } = identity;
     return {
-      identity,
+      // A copy, because whoever has the identity itself can act in the name of this extension.
+      identity: { name, position },
       async run(point, outcome) {
+        // Not before, so that an extension that runs no hooks cannot prevent that they run.
+        taken.set(chainOf(ctx), chain);
         if ('toolName' in ctx) return findRefusal(point, ctx, outcome);
         if (point !== 'step.llmError' || chain.modelFailed) await runAll(point, ctx, ctx.tools, outcome);
         return undefined;
