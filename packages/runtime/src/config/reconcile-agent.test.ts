@@ -145,7 +145,8 @@ describe('the parts of an agent across a change', () => {
   });
 
   test('secrets do not count in the identity of a hook', () => {
-    const of = (secret: string) => ({ ...hooks(note(secret)), secrets: [secret] });
+    const starting = (program: string) => ({ point: 'turn.pre', action: { command: [program] } });
+    const of = (secret: string) => ({ ...hooks(starting(`./${secret}.sh`)), secrets: [secret] });
     const [, fate] = fates(of('first-secret'), of('other-secret'));
     expect(fate).toEndWith(' updated');
   });

@@ -152,7 +152,7 @@ function* hooksOf({ extensions = [], secrets = [] }: DeclaredAgent): Generator<[
     const { name } = resource.metadata;
     for (const hook of hooks) {
       if (!isPlainObject(hook)) continue;
-      // The identity is shown to people.
+      // The identity is shown to people, so it has no secrets.
       const own = hookName(maskJson(hook, mask) as JsonObject);
       const identity = name === 'hooks' ? `Hook/${own}` : `Hook/${name}/${own}`;
       const times = (seen.get(identity) ?? 0) + 1;
