@@ -28,6 +28,17 @@ test('a database that is away is named by its hosts and ports, without the passw
   );
 });
 
+test.each([
+  ['26000', 'prepared statement "P1" does not exist'],
+  ['42P05', 'prepared statement "P1" already exists'],
+  ['08P01', 'bind message supplies 1 parameters, but prepared statement "P1" requires 0'],
+  ['08P01', 'unsupported startup parameter: statement_timeout'],
+])('%s of a pooler says what to add to the address: %s', (state, message) => {
+  const error = fromServer(state, message);
+  expect(error.code).toBe('E_STORE_ADDRESS');
+  expect(error.suggestion).toContain('prepare=false');
+});
+
 test('S-10 only an error of a connection leads to another host', () => {
   expect(isElsewhere(fromServer('25006', 'No.'), 1)).toBe(true);
   // All connections are in use.

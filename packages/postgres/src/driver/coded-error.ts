@@ -42,6 +42,10 @@ const refusals: readonly Refusal[] = [
   { state: /^53100/, code: 'E_DISK_FULL', start: 'The disk of the database is full' },
 ];
 
+/** A prepared statement is not, or is already, at the connection; or a pooler does not know a setting of the connect. */
+const POOLED = /^(?:26000|42P05|08P01.*(?:prepared statement|startup parameter))/;
+const HOW_TO_POOL = 'Add `prepare=false` and `notify=false` to the address, as docs/clusters.md shows.';
+
 const TOO_MANY =
   'Raise `max_connections` of PostgreSQL, or put PgBouncer between the nodes and the database. Nothing that was accepted is lost.';
 
@@ -83,6 +87,10 @@ export function codedError(error: unknown, address: StoreAddress, statement = ''
     return new GoondanError('E_STORE_ADDRESS', problem, { cause, suggestion });
   }
   if (state === undefined) return storeAway(text, { cause, address });
+  if (POOLED.test(`${state} ${text}`)) {
+    const problem = `A pooler is before the database, and the address does not say so: ${text} (${state})`;
+    return new GoondanError('E_STORE_ADDRESS', problem, { cause, suggestion: HOW_TO_POOL });
+  }
   if (AWAY.test(state)) {
     const suggestion = state === '53300' ? TOO_MANY : undefined;
     return storeAway(`${text} (${state})`, { cause, address, ...(suggestion && { suggestion }) });
