@@ -1,8 +1,10 @@
 /** Does the work of `gdn deploy`. */
-import type { Deployments } from '@goondan/runtime/history';
+import type { Deployment, Deployments, NewDeployment } from '@goondan/runtime/history';
 import { packBundle } from '@goondan/runtime/internal';
+import { GoondanError } from '@goondan/types';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
+import { harmlessText } from '../harmless-text.ts';
 import { readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
@@ -26,10 +28,16 @@ export interface DeployedBundle {
   readonly by: string;
 }
 
-/** **Errors** — those of `operatingToken`, `openBundle`, `packBundle` and the store; `E_SWARM_UNKNOWN`. */
+/** `expect`: the bundle that must be the deployed one, by its digest or the beginning of it. */
+type DeployRequest = BundleOptions & { readonly folder: string; readonly expect?: string };
+
+/**
+ * **Errors** — those of `operatingToken`, `openBundle`, `packBundle` and the store; `E_SWARM_UNKNOWN`; `E_DEPLOY_CONFLICT` if
+ * another bundle than the expected one is deployed, unless it is this one.
+ */
 export async function deployBundle(
   cluster: ClusterAccess,
-  request: BundleOptions & { readonly folder: string },
+  request: DeployRequest,
   terminal: Terminal,
 ): Promise<DeployedBundle> {
   const { name: by } = await operatingToken(cluster, '`gdn deploy`');
@@ -41,8 +49,23 @@ export async function deployBundle(
   const nodes = (await store.nodes(key)).length;
   const before = await deployments.current();
   const isNew = before?.digest !== digest;
-  if (isNew) await deployments.put({ digest, bytes, by });
+  if (isNew) await put(deployments, { digest, bytes, by }, before, request.expect);
   return { swarm, key, by, digest, isNew, bytes: bytes.length, nodes, ...(before && { before: before.digest }) };
+}
+
+async function put(
+  deployments: Pick<Deployments, 'current' | 'put'>,
+  bundle: NewDeployment,
+  before: Deployment | undefined,
+  expect: string | undefined,
+): Promise<void> {
+  if (expect === undefined) return void (await deployments.put(bundle));
+  const isExpected = before?.digest.startsWith(expect) === true;
+  if (isExpected && (await deployments.put({ ...bundle, base: before.digest }))) return;
+  const now = isExpected ? await deployments.current() : before;
+  const deployed =
+    now === undefined ? 'none is deployed' : `${now.digest.slice(0, 12)} is deployed, by ${harmlessText(now.by)}`;
+  throw new GoondanError('E_DEPLOY_CONFLICT', `Bundle ${expect.slice(0, 12)} is expected, and ${deployed}.`);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { NodeReply } from '../cluster/await-nodes.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -20,6 +21,11 @@ export function addDeployCommand(program: GdnCommand): void {
         'The nodes run the code of the bundle without asking.',
     )
     .option('--no-wait', 'do not wait until the nodes have taken it')
+    .option(
+      '--expect <digest>',
+      'deploy only if this bundle is the deployed one; the first 12 characters are enough',
+      checkDigest,
+    )
     .swarmOptions()
     .examples('gdn deploy my-swarm --store postgres://gdn@db.example/gdn')
     .readsBundle('use')
@@ -28,7 +34,13 @@ export function addDeployCommand(program: GdnCommand): void {
     );
 }
 
-type DeployOptions = BundleOptions & { readonly wait: boolean };
+type DeployOptions = BundleOptions & { readonly wait: boolean; readonly expect?: string };
+
+/** **Errors** — `commander.invalidArgument` for a text that is no digest, or too short for one. */
+function checkDigest(text: string): string {
+  if (/^[0-9a-f]{12,64}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a digest, or its first 12 characters or more, as `gdn nodes` shows it.');
+}
 
 async function deploy(
   options: DeployOptions,

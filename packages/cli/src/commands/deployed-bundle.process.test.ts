@@ -33,9 +33,21 @@ describe('S-09 the deployed bundle', () => {
     const { stdout, stderr, exitCode } = await ask('old');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect(stderr).toContain('E_DEPLOY_CONFLICT: The folder of node "one" has bundle ');
-    for (const way of ['`gdn deploy old`', 'gdn run --swarm NAME', '`metadata.name` of its Swarm'])
-      expect(stderr).toContain(way);
     expect(await ask('new')).toMatchObject({ stdout: 'new: Hello\n', exitCode: 0 });
+  });
+
+  test('is replaced with --expect only if it is the expected one', async () => {
+    const deployed = JSON.parse((await gdn('deploy', 'new', '--json')).stdout) as { readonly digest: string };
+    const other = await gdn('deploy', 'old', '--expect', '0123456789ab');
+    expect(other).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(other.stderr).toContain(
+      `E_DEPLOY_CONFLICT: Bundle 0123456789ab is expected, and ${deployed.digest.slice(0, 12)}`,
+    );
+    expect(await gdn('deploy', 'old', '--expect', 'short')).toMatchObject({ exitCode: 2 });
+    expect(await gdn('deploy', 'old', '--expect', deployed.digest.slice(0, 12))).toMatchObject({ exitCode: 0 });
+    // It is deployed already, so nothing is replaced.
+    expect(await gdn('deploy', 'old', '--expect', deployed.digest)).toMatchObject({ exitCode: 0 });
+    expect(await gdn('deploy', 'new')).toMatchObject({ exitCode: 0 });
   });
 
   test('answers for a folder with another bundle while a node runs it, with a warning', async () => {

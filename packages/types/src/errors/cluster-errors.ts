@@ -14,7 +14,7 @@ export const clusterErrors = {
   E_DEPLOY_CONFLICT: {
     meaning: 'Another bundle is deployed than the one that this command is about.',
     suggestion:
-      'Deploy this bundle with `gdn deploy`, which also works while no node runs. To run the deployed one, type `cd ANOTHER_FOLDER && gdn run --swarm NAME`, where that folder has no bundle. If it is another swarm, give it another name: `metadata.name` of its Swarm in goondan.yaml.',
+      'Look at what somebody else has deployed, and bring it into this folder. Then deploy again, with the digest of the deployed bundle in `--expect`, or without `--expect` to replace it anyway.',
   },
   E_NODE_TAKEN: {
     meaning: 'A living node of the swarm has this name.',
