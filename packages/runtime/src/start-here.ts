@@ -33,8 +33,7 @@ export async function startHere({ stateRoot: root, flock, onLog, cluster, ...wha
   const { source, node } = cluster;
   const id = cluster.workspaceId ?? nodeWorkspaceId(source.swarm, node);
   return rejoiningSwarm({
-    start: (takesDeployed) =>
-      startOrchestrator({ ...options, workspaceId: id, cluster: { ...cluster, takesDeployed } }),
+    start: () => startOrchestrator({ ...options, workspaceId: id, cluster }),
     warn: (message) => {
       if (onLog === undefined) return writeStandardError(`${message}\n`);
       onLog({ time: new Date().toISOString(), level: 'warn', event: 'node.rejoins', message });

@@ -152,7 +152,8 @@ async function start(given: Starting): Promise<Swarm> {
   let planNow = given.currentPlan;
   const bounds = fileBounds(() => planNow.value);
   const joined = given.cluster && (await joinCluster({ ...given, ...bounds, cluster: given.cluster, folder, log }));
-  const bundle = await openNodeBundle(given, joined?.store, folder);
+  const warnOfBundle = (message: string) => log.report('warn', 'deploy.other', message);
+  const bundle = await openNodeBundle(given, joined?.store, folder, warnOfBundle);
   const starting = bundle === undefined ? given : await readNodePlan(given, bundle);
   const { currentPlan } = starting;
   planNow = currentPlan;
@@ -266,17 +267,18 @@ async function openNodeBundle(
   { bundleAt, bundleFolder: startFolder, cluster, stateRoot }: Starting,
   store: ClusterStore | undefined,
   folder: string,
+  warn: (message: string) => void,
 ): Promise<NodeBundle | undefined> {
   if (store === undefined || bundleAt === undefined || startFolder === undefined) return undefined;
   const { deployments, placement } = store;
-  const { takesDeployed = false, keptOut = {}, token = '' } = cluster ?? {};
+  const { keptOut = {}, token = '' } = cluster ?? {};
   const bundle = new NodeBundle({
     deployments,
     placement,
     startFolder,
     folder: join(folder, 'bundle'),
     keptOut: { paths: [stateRoot, ...(keptOut.paths ?? [])], secrets: [token, ...(keptOut.secrets ?? [])] },
-    takesDeployed,
+    warn,
   });
   await bundle.settle();
   return bundle;

@@ -26,8 +26,6 @@ export interface ClusterOptions {
   readonly certificate?: CertificateFiles;
   /** The token with which this node asks the others. */
   readonly token: string;
-  /** True for a node that joins again: it takes the deployed bundle, whatever its folder has. */
-  readonly takesDeployed?: boolean;
   /** The files and texts that are never deployed, besides the token. */
   readonly keptOut?: KeptOut;
 }

@@ -2,17 +2,15 @@
  * The bundle of a node: a copy in the node's own folder, of the bundle that is deployed for all nodes.
  *
  * Invariants:
- * 1. A node runs the deployed bundle. The first start of a swarm deploys its own; every later start with another bundle is
- *    refused, also while no node lives. An old folder on some machine never replaces the deployed bundle.
+ * 1. A node runs the deployed bundle. The first start of a swarm deploys its own; every later start takes the deployed one,
+ *    and says so if its folder has another. So an old folder on some machine never replaces the deployed bundle.
  * 2. A deployed bundle that cannot be put in force changes nothing here: the files of the bundle before are put back.
  * 3. The files change only on the road of reloads, so never under a changeset or another deployment.
  * 4. A changeset is deployed only if the deployed bundle is the one that it was made on.
  */
 import { copyFileSync, existsSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { GoondanError } from '@goondan/types';
 import { type KeptOut, packBundle, unpackBundle } from '../../workspace/packs/pack-bundle.ts';
-import type { PackedFolder } from '../../workspace/packs/pack-folder.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { BundleOfNode, ClusterPlacement, Deployment, Deployments } from '../../store/cluster-store.ts';
@@ -26,8 +24,8 @@ export interface NodeBundleDeps {
   readonly folder: string;
   /** The files and texts that are never deployed. */
   readonly keptOut: KeptOut;
-  /** True for a node that joins again: it takes the deployed bundle, whatever its start folder has. */
-  readonly takesDeployed: boolean;
+  /** Told that the start folder has another bundle than the deployed one, which the node runs. */
+  readonly warn: (message: string) => void;
 }
 
 export class NodeBundle {
@@ -46,16 +44,15 @@ export class NodeBundle {
   }
 
   /**
-   * Puts the bundle of this node into its folder. **Errors** — `E_DEPLOY_CONFLICT` when another one is deployed; those of
-   * packing, of the store and of the disk.
+   * Puts the deployed bundle into the folder of this node; without one, deploys that of the start folder. **Errors** — those of
+   * the store and of the disk; without a deployed bundle also those of packing.
    */
   async settle(): Promise<void> {
-    const { deployments, startFolder, keptOut, takesDeployed } = this.deps;
-    const current = await deployments.current();
-    if (takesDeployed && current !== undefined) return this.#put(await deployments.read(current.digest));
-    const packed = packBundle(startFolder, keptOut);
-    await this.#deployFirst(packed, current);
-    this.#put(packed.bytes);
+    const { deployments } = this.deps;
+    const current = (await deployments.current()) ?? (await this.#deployFirst());
+    if (current === undefined) return;
+    this.#put(await deployments.read(current.digest));
+    this.#warnOfOther(current);
   }
 
   /** Puts another deployed bundle into the folder, if there is one. Returns the digest of the one before. */
@@ -98,16 +95,22 @@ export class NodeBundle {
     await this.deps.deployments.tell(this.deps.placement.node, { digest: this.#digest, ...(refused && { refused }) });
   }
 
-  async #deployFirst(packed: PackedFolder, before: Deployment | undefined): Promise<void> {
-    const { deployments, placement } = this.deps;
-    const { node } = placement;
-    if (before === undefined && (await deployments.put({ ...packed, by: node, base: null }))) return;
-    // Without a bundle before, another node was faster.
-    const current = before ?? (await deployments.current());
-    if (current === undefined || current.digest === packed.digest) return;
-    const [own, deployed] = [packed, current].map(({ digest }) => digest.slice(0, 12));
-    const message = `The folder of node "${node}" has bundle ${own}, and bundle ${deployed} is deployed, by ${current.by}.`;
-    throw new GoondanError('E_DEPLOY_CONFLICT', message);
+  /** Deploys the bundle of the start folder. Returns that of another node that was faster. */
+  async #deployFirst(): Promise<Deployment | undefined> {
+    const { deployments, placement, startFolder, keptOut } = this.deps;
+    const packed = packBundle(startFolder, keptOut);
+    if (!(await deployments.put({ ...packed, by: placement.node, base: null }))) return deployments.current();
+    this.#put(packed.bytes);
+    return undefined;
+  }
+
+  #warnOfOther({ digest, by }: Deployment): void {
+    const { placement, startFolder, keptOut, warn } = this.deps;
+    const own = packedDigest(startFolder, keptOut);
+    if (own === digest) return;
+    const folder = `The folder of node "${placement.node}" has ${own === undefined ? 'no bundle that can be deployed' : `bundle ${own.slice(0, 12)}`}`;
+    const deployed = `The node runs the deployed bundle ${digest.slice(0, 12)}, deployed by ${by}.`;
+    warn(`${folder}. ${deployed} \`gdn deploy\` replaces it.`);
   }
 
   #put(bytes: Uint8Array): void {
@@ -118,6 +121,15 @@ export class NodeBundle {
     if (existsSync(from)) copyFileSync(from, to);
     else rmSync(to, { force: true });
     linkPackages(startFolder, folder);
+  }
+}
+
+/** Returns the digest of a folder's bundle; `undefined` if it cannot be packed. */
+function packedDigest(folder: string, keptOut: KeptOut): string | undefined {
+  try {
+    return packBundle(folder, keptOut).digest;
+  } catch {
+    return undefined;
   }
 }
 

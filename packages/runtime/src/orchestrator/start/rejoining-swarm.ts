@@ -8,8 +8,8 @@ import { messageOf } from '../../ipc/check/frame-error.ts';
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 
 export interface RejoiningDeps {
-  /** Starts the node. `isAgain`: it has lost its place before. */
-  readonly start: (isAgain: boolean) => Promise<Swarm>;
+  /** Starts the node, also again after it has lost its place. */
+  readonly start: () => Promise<Swarm>;
   /** Receives a reason why the node could not join again, each once. Must not throw. */
   readonly warn: (message: string) => void;
   readonly clock?: Clock;
@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 10_000;
 
 /** Starts the node. **Errors** — those of the first start. */
 export async function rejoiningSwarm({ start, warn, clock = systemClock }: RejoiningDeps): Promise<Swarm> {
-  let current: Swarm | undefined = await start(false);
+  let current: Swarm | undefined = await start();
   const watches = new Set<Watch>();
   const leaving = new AbortController();
   const over = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ export async function rejoiningSwarm({ start, warn, clock = systemClock }: Rejoi
     const told = new Set<string>();
     for (let pause = FIRST_PAUSE_MS; !leaving.signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        const joined = await start(true);
+        const joined = await start();
         failure = undefined;
         current = joined;
         if (leaving.signal.aborted) await joined.stop({ graceMs: 0 });
