@@ -21,7 +21,7 @@ if (import.meta.main) {
   const { name, bundleFolder, stateRoot, work, swarm, leaseSeconds, listen } = start;
   const { GOONDAN_STORE: address, GOONDAN_CLUSTER_TOKEN: token = '' } = process.env;
   const report = (problem: string) => void process.stderr.write(`${problem}\n`);
-  const source = address && postgresSource({ address, swarm, leaseMs: leaseSeconds * 1_000, report });
+  const source = address && postgresSource({ address, swarm, leaseMs: leaseSeconds * 1_000 });
   const cluster = source ? { cluster: { source, node: name, token, ...(listen === undefined ? {} : { listen }) } } : {};
   const running = await startHere({
     bundleFolder,

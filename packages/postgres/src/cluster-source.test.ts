@@ -38,8 +38,8 @@ afterEach(async () => {
 
 async function join(name: string, options: Partial<PostgresSourceOptions> = {}): Promise<ClusterStore> {
   const report = (problem: string) => void problems.push(problem);
-  const source = postgresSource({ address: made.address, swarm, report, leaseMs: 60_000, ...options });
-  const store = await source.join({ name, start: `start of ${name}`, version: '0.1.0' });
+  const source = postgresSource({ address: made.address, swarm, leaseMs: 60_000, ...options });
+  const store = await source.join({ name, start: `start of ${name}`, version: '0.1.0' }, report);
   opened.push(store);
   return store;
 }

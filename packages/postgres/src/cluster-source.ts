@@ -8,7 +8,8 @@ import type { ClusterSource, ClusterStore, ConversationLog, Inbox, NodeFacts } f
 import type { Clock } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { type Database, openDatabase } from './driver/database.ts';
-import { StoreAddress } from './driver/address.ts';
+import { addressReader, type GivenAddress, type StoreAddress } from './driver/address.ts';
+import { isRefusedLogin } from './driver/coded-error.ts';
 import { repeating } from './driver/repeat.ts';
 import { PostgresConnections } from './nodes/connection-leases.ts';
 import { PostgresDeployments } from './nodes/deployments.ts';
@@ -35,7 +36,8 @@ import { openTraceSink } from './store/trace-sink.ts';
 import { channelOf } from './store/wake-channel.ts';
 
 export interface PostgresSourceOptions {
-  readonly address: Parameters<typeof openDatabase>[0];
+  /** A function reads it again at each connect. */
+  readonly address: GivenAddress;
   /** The swarm's name in the store. */
   readonly swarm: string;
   readonly leaseMs?: number;
@@ -44,8 +46,6 @@ export interface PostgresSourceOptions {
   /** The time in which a statement about conversations is answered. A statement that is too late is repeated with more. */
   readonly statementMs?: number;
   readonly clock?: Clock;
-  /** Told of problems that no caller gets as an error. It must not write to the store's log. */
-  readonly report?: (problem: string) => void;
 }
 
 export const LEASE_MS = 10_000;
@@ -58,16 +58,25 @@ const FEWEST_STATEMENT_MS = 1000;
 
 /** Nothing is connected before `join`. **Errors** — `E_STORE_ADDRESS`. */
 export function postgresSource(options: PostgresSourceOptions): ClusterSource {
-  return { swarm: options.swarm, join: (facts) => join(options, facts) };
+  return {
+    swarm: options.swarm,
+    join: (facts, report = () => undefined) => join({ ...options, report }, facts),
+  };
 }
 
-async function join(options: PostgresSourceOptions, facts: NodeFacts): Promise<ClusterStore> {
-  const { leaseMs = LEASE_MS, statementMs } = options;
-  const address = typeof options.address === 'string' ? StoreAddress.parse(options.address) : options.address;
+interface JoinOptions extends PostgresSourceOptions {
+  readonly report: (problem: string) => void;
+}
+
+async function join(options: JoinOptions, facts: NodeFacts): Promise<ClusterStore> {
+  const { leaseMs = LEASE_MS, statementMs, report } = options;
+  const address = addressReader(options.address)();
   const renewalMs = Math.max(FEWEST_STATEMENT_MS, leaseMs / 3);
-  const lease = openDatabase(address, { connections: LEASE_CONNECTIONS, statementMs: renewalMs });
-  const work = openDatabase(address, { connections: WORK_CONNECTIONS, ...(statementMs && { statementMs }) });
-  const records = openDatabase(address, { connections: RECORD_CONNECTIONS });
+  const named = { onProblem: report };
+  const lease = openDatabase(options.address, { ...named, connections: LEASE_CONNECTIONS, statementMs: renewalMs });
+  const patience = statementMs === undefined ? {} : { statementMs };
+  const work = openDatabase(options.address, { ...named, connections: WORK_CONNECTIONS, ...patience });
+  const records = openDatabase(options.address, { ...named, connections: RECORD_CONNECTIONS });
   const closeAll = async () => void (await Promise.all([lease, work, records].map((database) => database.close())));
   try {
     return await openStore({ ...options, address }, facts, { lease, work, records, closeAll });
@@ -85,14 +94,7 @@ interface Databases {
 }
 
 async function openStore(
-  {
-    swarm,
-    address,
-    leaseMs = LEASE_MS,
-    scanMs,
-    clock,
-    report = () => undefined,
-  }: PostgresSourceOptions & { readonly address: StoreAddress },
+  { swarm, address, leaseMs = LEASE_MS, scanMs, clock, report }: JoinOptions & { readonly address: StoreAddress },
   facts: NodeFacts,
   { lease, work, records, closeAll }: Databases,
 ): Promise<ClusterStore> {
@@ -116,7 +118,10 @@ async function openStore(
     history: readers.history,
     onDeleted: (instance) => void placement.loseInstance(instance, deletedError(instance)),
   });
-  const tell = (error: GoondanError) => report(`${error.code}: ${error.message}`);
+  const tell = (error: GoondanError) => {
+    // The connection has told it.
+    if (!isRefusedLogin(error)) report(`${error.code}: ${error.message}`);
+  };
   const questions = await PostgresQuestions.open(context, { report: tell, ...(scanMs !== undefined && { scanMs }) });
   const counters = new PostgresCounters(context, { epochOf: (instance) => placement.epochOf(instance) });
   const inbox = new PostgresInbox(context);

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { needClusterToken } from './cluster-token.ts';
 import type { OpenedStore } from './open-store.ts';
-import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
+import { placeOf, showAddress, storeAddressReader } from './store-address.ts';
 
 export interface ClusterAccess {
   /** The address for people, without a password. */
@@ -42,11 +42,12 @@ export function readClusterAccess(
   typed: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
 ): ClusterAccess | undefined {
-  const address = readStoreAddress(typed, environment);
-  if (address === undefined) return undefined;
+  const readAddress = storeAddressReader(typed, environment);
+  if (readAddress === undefined) return undefined;
+  const address = readAddress();
   let opened: Promise<OpenedStore> | undefined;
   let checked: Promise<OpenedStore> | undefined;
-  const openAny = () => (opened ??= import('./open-store.ts').then(({ openStore }) => openStore(address)));
+  const openAny = () => (opened ??= import('./open-store.ts').then(({ openStore }) => openStore(readAddress)));
   const check = async () => {
     const store = await openAny();
     await store.checkVersion();

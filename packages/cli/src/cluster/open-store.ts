@@ -50,10 +50,7 @@ export interface OpenedStore {
   readonly tokens: StoredTokens;
   deployments(swarm: string): Pick<Deployments, 'current' | 'read' | 'put'>;
   /** Returns the way of a node to its swarm, with connections of its own. */
-  source(
-    swarm: string,
-    options: { readonly leaseMs: number; readonly report: (problem: string) => void },
-  ): ClusterSource;
+  source(swarm: string, options: { readonly leaseMs: number }): ClusterSource;
   /** Copies a stopped swarm on files. **Errors** — those of `importFiles` of `@goondan/postgres`. */
   importFiles(files: ImportedFiles, swarm: string, options: ImportOptions): Promise<ImportResult>;
   /** Works also for a database without tables. */
@@ -82,8 +79,11 @@ const CONNECTIONS = 4;
 /** A command does not repeat its statements, and may read or import a large conversation. */
 const STATEMENT_MS = 30_000;
 
-/** Opens a store. Nothing is connected before the first question. **Errors** — `E_STORE_ADDRESS`. */
-export function openStore(address: string): OpenedStore {
+/**
+ * Opens a store, whose address is read at each connect. Nothing is connected before the first question. **Errors** —
+ * `E_STORE_ADDRESS`.
+ */
+export function openStore(address: () => string): OpenedStore {
   const database = openDatabase(address, { connections: CONNECTIONS, statementMs: STATEMENT_MS });
   return {
     swarms: openSwarms(database),

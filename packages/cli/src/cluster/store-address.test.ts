@@ -5,7 +5,7 @@ import { GoondanError } from '@goondan/types';
 import { readClusterAccess } from './cluster-access.ts';
 import { needClusterToken, readClusterToken } from './cluster-token.ts';
 import { temporaryFolder } from '../../../../test/temporary-folder.ts';
-import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
+import { placeOf, readStoreAddress, showAddress, storeAddressReader } from './store-address.ts';
 
 const folder = temporaryFolder();
 
@@ -52,6 +52,21 @@ describe('the address of a store', () => {
     const [typed, stored, token] = ['typed', 'stored', 'token'].map((name) => `@${write(name, secret, 0o600)}`);
     const access = readClusterAccess(typed, { GOONDAN_STORE: stored, GOONDAN_CLUSTER_TOKEN: token });
     expect(access?.secrets.files).toEqual(['typed', 'stored', 'token'].map((name) => join(folder, name)));
+  });
+
+  test('that is in a file is read again, and no other', () => {
+    const path = write('changing', secret, 0o600);
+    for (const read of [
+      storeAddressReader(`@${path}`, {}),
+      storeAddressReader(undefined, { GOONDAN_STORE: `@${path}` }),
+    ]) {
+      write('changing', secret, 0o600);
+      expect(read?.()).toBe(secret);
+      write('changing', secret.replace('hush', 'other'), 0o600);
+      expect(read?.()).toBe(secret.replace('hush', 'other'));
+    }
+    expect(storeAddressReader('postgres://db/gdn', { GOONDAN_STORE: `@${path}` })?.()).toBe('postgres://db/gdn');
+    expect(storeAddressReader(undefined, {})).toBeUndefined();
   });
 
   test('S-08 in a file that others may read is refused', () => {

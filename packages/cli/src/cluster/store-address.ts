@@ -6,6 +6,17 @@ import { readSecretText } from './read-secret-text.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
+ * Returns a function that reads the address again; `undefined` when there is none. Only a file can have another address than
+ * before. **Errors** — those of `readStoreAddress`, also of the function.
+ */
+export function storeAddressReader(option: string | undefined, environment: Environment): (() => string) | undefined {
+  const address = readStoreAddress(option, environment);
+  if (address === undefined) return undefined;
+  const isFile = (option ?? environment['GOONDAN_STORE'] ?? '').startsWith('@');
+  return isFile ? () => readStoreAddress(option, environment) ?? address : () => address;
+}
+
+/**
  * Returns the address from `--store`, or else from `GOONDAN_STORE`; `undefined` when neither is set. Both may be `@` and
  * the path of a private file. `name`: the option as the user types it.
  *

@@ -74,7 +74,7 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal, isReported?: IsReported) {
   const { plan, workspace } = await resolveTrustedPlan(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
-  const cluster = await nodeOf(run, terminal);
+  const cluster = await nodeOf(run);
   const control = await startHere({
     ...plan,
     ...cluster,
@@ -94,12 +94,11 @@ function workspaceOf({ stateRoot, workspaceId, cluster, key }: PreparedRun) {
 }
 
 /** Returns the options that make the swarm a node; none for a swarm on files. **Errors** — those of `operatingToken`. */
-async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart> {
+async function nodeOf(run: PreparedRun): Promise<NodeToStart> {
   const { cluster, key, node = defaultNodeName(), listen, tlsCert, tlsKey, lease = LEASE } = run;
   if (cluster === undefined) return {};
   const { token } = await operatingToken(cluster, 'a node');
-  const report = (problem: string) => terminal.printError(`warn: ${problem}\n`);
-  const source = (await cluster.open()).source(key, { leaseMs: lease * 1_000, report });
+  const source = (await cluster.open()).source(key, { leaseMs: lease * 1_000 });
   // The node has connections of its own.
   await cluster.close();
   return {

@@ -113,6 +113,16 @@ export class StoreAddress {
   }
 }
 
+/** An address; or a function that reads it, because its password may change while a program runs. */
+export type GivenAddress = string | StoreAddress | (() => string);
+
+/** Returns a function that reads the address as it is now. **Errors** — of that function: `E_STORE_ADDRESS`. */
+export function addressReader(given: GivenAddress): () => StoreAddress {
+  if (typeof given === 'function') return () => StoreAddress.parse(given());
+  const address = typeof given === 'string' ? StoreAddress.parse(given) : given;
+  return () => address;
+}
+
 function readSettings(text: string): ReadonlyMap<string, string> {
   const read = new Map(new URLSearchParams(text));
   for (const name of read.keys()) {

@@ -129,6 +129,11 @@ export function isUnreadable(error: unknown): boolean {
   return GoondanError.is(error) && error.cause instanceof AwayCause && UNREADABLE.test(error.cause.code);
 }
 
+/** Returns true if the database refused the user or the password. */
+export function isRefusedLogin({ cause }: GoondanError): boolean {
+  return cause instanceof AwayCause && cause.code.startsWith('28');
+}
+
 /** Returns true if the database did not answer in time. */
 export function isLate({ cause }: GoondanError): boolean {
   return cause instanceof AwayCause && cause.code === 'late';

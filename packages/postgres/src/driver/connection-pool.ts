@@ -2,28 +2,33 @@
  * The connections to a server. A connection runs one statement at a time, so a statement never waits behind another one
  * that is large or slow, unless all connections are in use.
  *
+ * The address is read at each connect. If it cannot be read then, the last one is used.
+ *
  * Connections belong to a round. `leave` begins the next round, perhaps with another host: connections that nobody uses are
  * closed at once, and the others when their statement has ended. So one statement never ends the statements of others.
  */
 import type { SQL } from 'bun';
 import type { StoreAddress } from './address.ts';
 import { storeAway } from './coded-error.ts';
-import { connect } from './connect.ts';
+import { connect, type ConnectOptions } from './connect.ts';
 import { within } from './within.ts';
 
 export interface Connection {
   readonly sql: SQL;
+  readonly address: StoreAddress;
   readonly round: number;
+  /** True after the first answer. Before, every error is that of the connect. */
+  hasAnswered: boolean;
   /** True after the host has said that it takes writes. */
   isWritable: boolean;
   isClosed: boolean;
 }
 
-export interface PoolOptions {
-  readonly address: StoreAddress;
-  /** The most connections at a time. Connections of an earlier round count until they are closed. */
-  readonly connections: number;
-  readonly connectMs: number;
+/** `connections`: those of an earlier round count until they are closed. */
+export interface PoolOptions extends Omit<ConnectOptions, 'host' | 'onClosed'> {
+  readonly readAddress: () => StoreAddress;
+  /** Told why the address cannot be read. */
+  readonly onUnread: (error: unknown) => void;
 }
 
 /** Called without a connection when the pool is closed. */
@@ -37,10 +42,19 @@ export class ConnectionPool {
   readonly #idle: Connection[] = [];
   readonly #busy = new Set<Connection>();
   readonly #waiting = new Set<Waiter>();
+  #address: StoreAddress;
   #round = 0;
   #isClosed = false;
 
-  constructor(private readonly options: PoolOptions) {}
+  /** **Errors** — `E_STORE_ADDRESS`. */
+  constructor(private readonly options: PoolOptions) {
+    this.#address = options.readAddress();
+  }
+
+  /** The address of the last connect. */
+  get address(): StoreAddress {
+    return this.#address;
+  }
 
   /** Takes a connection that nobody uses. Waits for one at most `ms`. **Errors** — `E_STORE_AWAY`. */
   async take(ms: number): Promise<Connection> {
@@ -91,15 +105,25 @@ export class ConnectionPool {
   }
 
   #open(): Connection {
-    const { address, connectMs } = this.options;
+    this.#readAddress();
     const onClosed = () => {
       connection.isClosed = true;
       const place = this.#idle.indexOf(connection);
       if (place >= 0) this.#idle.splice(place, 1);
     };
-    const sql = connect(address, { host: this.#round, connections: 1, connectMs, onClosed });
-    const connection: Connection = { sql, round: this.#round, isWritable: false, isClosed: false };
+    const [address, round] = [this.#address, this.#round];
+    const sql = connect(address, { ...this.options, host: round, connections: 1, onClosed });
+    const state = { hasAnswered: false, isWritable: false, isClosed: false };
+    const connection: Connection = { sql, address, round, ...state };
     return connection;
+  }
+
+  #readAddress(): void {
+    try {
+      this.#address = this.options.readAddress();
+    } catch (error) {
+      this.options.onUnread(error);
+    }
   }
 
   #serve(): void {
@@ -117,6 +141,6 @@ export class ConnectionPool {
   }
 
   #away(why: string) {
-    return storeAway(why, { address: this.options.address });
+    return storeAway(why, { address: this.#address });
   }
 }

@@ -138,6 +138,38 @@ describe('a statement that is too late', () => {
   });
 });
 
+describe('an address that is read at each connect', () => {
+  test('is the old one while it cannot be read, and the reason is told once', async () => {
+    const problems: string[] = [];
+    let address = made.address;
+    const database = openDatabase(() => address, { connections: 1, onProblem: (each) => void problems.push(each) });
+    await database.query('select 1');
+    address = 'nonsense';
+    for (let cut = 0; cut < 2; cut += 1) {
+      expect(await codeOf(database.query('select pg_terminate_backend(pg_backend_pid())'))).toBe('E_STORE_AWAY');
+      expect([...(await database.query('select 1 as one'))]).toEqual([{ one: 1 }]);
+    }
+    expect(problems.map((each) => each.split(':')[0])).toEqual(['E_STORE_ADDRESS', 'E_STORE_ADDRESS']);
+    await database.close();
+  });
+
+  test('tells why a connection cannot be made, once, and again after one could be made', async () => {
+    const problems: string[] = [];
+    let address = proxied;
+    const database = openDatabase(() => address, { connections: 1, onProblem: (each) => void problems.push(each) });
+    for (let round = 0; round < 2; round += 1) {
+      address = made.address.replace(name, 'nowhere');
+      for (let attempt = 0; attempt < 2; attempt += 1)
+        expect(await codeOf(database.query('select 1'))).toBe('E_STORE_ADDRESS');
+      address = proxied;
+      expect(await codeOf(database.query('select 1'))).toBeUndefined();
+      expect(await codeOf(database.query('select pg_terminate_backend(pg_backend_pid())'))).toBe('E_STORE_AWAY');
+    }
+    expect(problems).toHaveLength(2);
+    await database.close();
+  });
+});
+
 describe('a server that refuses', () => {
   test('a statement that the server refuses is not repeated', async () => {
     let asked = 0;

@@ -4,8 +4,9 @@
  * Every statement is a transaction of its own. A statement whose answer is lost may have happened, so every statement of
  * this package can be repeated. With several hosts, only the one that takes writes is used.
  */
-import { StoreAddress } from './address.ts';
-import { codedError, isElsewhere, storeAway } from './coded-error.ts';
+import { GoondanError } from '@goondan/types';
+import { addressReader, type GivenAddress } from './address.ts';
+import { codedError, isElsewhere, isLate, storeAway } from './coded-error.ts';
 import { type Connection, ConnectionPool } from './connection-pool.ts';
 import { listenAlways } from './listen-always.ts';
 import { type Patience, within } from './within.ts';
@@ -42,6 +43,8 @@ export interface DatabaseOptions {
   readonly statementMs?: number;
   /** The time in which a connection is made. After it, the server counts as away. */
   readonly connectMs?: number;
+  /** Told why a connection cannot be made, each reason once until another one. Must not throw. */
+  readonly onProblem?: (problem: string) => void;
 }
 
 const MOST_CONNECTIONS = 10;
@@ -49,12 +52,17 @@ const STATEMENT_MS = 5000;
 const CONNECT_MS = 2000;
 
 /** Opens a database. Nothing is connected before the first statement. **Errors** — `E_STORE_ADDRESS`. */
-export function openDatabase(
-  given: string | StoreAddress,
-  { connections = MOST_CONNECTIONS, statementMs = STATEMENT_MS, connectMs = CONNECT_MS }: DatabaseOptions = {},
-): Database {
-  const address = typeof given === 'string' ? StoreAddress.parse(given) : given;
-  const pool = new ConnectionPool({ address, connections, connectMs });
+export function openDatabase(given: GivenAddress, options: DatabaseOptions = {}): Database {
+  const { connections = MOST_CONNECTIONS, statementMs = STATEMENT_MS, connectMs = CONNECT_MS } = options;
+  const { onProblem = () => undefined } = options;
+  const readAddress = addressReader(given);
+  let told: string | undefined;
+  const tell = (error: unknown) => {
+    const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
+    if (problem !== told) onProblem(problem);
+    told = problem;
+  };
+  const pool = new ConnectionPool({ readAddress, onUnread: tell, connections, connectMs });
   let isClosed = false;
 
   const ask = async (
@@ -64,10 +72,15 @@ export function openDatabase(
     patience?: Patience,
   ): Promise<readonly Row[]> => {
     try {
-      return await within(used.sql.unsafe(statement, [...values]), statementMs, patience);
+      const rows = await within(used.sql.unsafe(statement, [...values]), statementMs, patience);
+      if (!used.hasAnswered) told = undefined;
+      used.hasAnswered = true;
+      return rows;
     } catch (error) {
-      const coded = codedError(error, address, statement);
-      if (isElsewhere(coded, address.hosts.length)) pool.leave(used);
+      const coded = codedError(error, used.address, statement);
+      const isOfConnect = !used.hasAnswered && !isLate(coded);
+      if (isOfConnect && (coded.code === 'E_STORE_AWAY' || coded.code === 'E_STORE_ADDRESS')) tell(coded);
+      if (isElsewhere(coded, used.address.hosts.length)) pool.leave(used);
       throw coded;
     }
   };
@@ -75,16 +88,16 @@ export function openDatabase(
     const [row] = await ask(used, IS_READ_ONLY, []);
     if (row?.['is_read_only'] === true) {
       pool.leave(used);
-      throw storeAway('the server takes no writes', { address });
+      throw storeAway('the server takes no writes', { address: used.address });
     }
     used.isWritable = true;
   };
   /** Takes a connection to the host that takes writes. Each host is asked once. */
   const takeUsable = async (): Promise<Connection> => {
     let error: unknown;
-    for (let attempt = 0; attempt < Math.max(1, address.hosts.length); attempt += 1) {
+    for (let attempt = 0; attempt < Math.max(1, pool.address.hosts.length); attempt += 1) {
       const used = await pool.take(statementMs);
-      if (address.hosts.length < 2 || used.isWritable) return used;
+      if (used.address.hosts.length < 2 || used.isWritable) return used;
       try {
         await checkWritable(used);
         return used;
@@ -106,7 +119,7 @@ export function openDatabase(
         pool.give(used);
       }
     },
-    listen: (channel, heard) => listenAlways(address, connectMs, channel, heard),
+    listen: (channel, heard) => listenAlways(readAddress, connectMs, channel, heard),
     async close() {
       isClosed = true;
       await pool.close();

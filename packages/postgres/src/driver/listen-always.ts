@@ -11,7 +11,7 @@ const MOST_WAIT_MS = 2000;
  * there are several: the driver would repeat the same host, and write to the console.
  */
 export async function listenAlways(
-  address: StoreAddress,
+  readAddress: () => StoreAddress,
   connectMs: number,
   channel: string,
   heard: (payload: string) => void,
@@ -27,6 +27,7 @@ export async function listenAlways(
       if (isListening) void listenAgain();
       isListening = false;
     };
+    const address = readAddress();
     const sql = connect(address, { host, connections: 1, connectMs, onClosed });
     close = () => sql.close({ timeout: 0 }).catch(() => undefined);
     try {

@@ -1,5 +1,5 @@
 import { GoondanError } from '@goondan/types';
-import { isLate } from './coded-error.ts';
+import { isLate, isRefusedLogin } from './coded-error.ts';
 import type { Database, Row, Value } from './database.ts';
 
 const FIRST_WAIT_MS = 20;
@@ -12,7 +12,8 @@ export type Query = <Found extends Row>(statement: string, values?: readonly Val
 
 /**
  * Returns `query` of a database that repeats a statement after `E_STORE_AWAY`, with growing waits, as long as `mayRepeat`
- * returns true. Then it rejects with the last error. Only for statements that can be repeated. A statement that was too late
+ * returns true. Then it rejects with the last error. So it does after a refused password, which may have changed before the
+ * file of the address. Only for statements that can be repeated. A statement that was too late
  * gets twice the time, so a large one ends on a slow database, too.
  */
 export function repeating(database: Pick<Database, 'query'>, mayRepeat: () => boolean): Query {
@@ -22,10 +23,14 @@ export function repeating(database: Pick<Database, 'query'>, mayRepeat: () => bo
       try {
         return await database.query<Found>(statement, values, { times, mayWait: mayRepeat });
       } catch (error) {
-        if (!GoondanError.is(error) || error.code !== 'E_STORE_AWAY' || !mayRepeat()) throw error;
+        if (!GoondanError.is(error) || !mayPass(error) || !mayRepeat()) throw error;
         if (isLate(error)) times = Math.min(2 * times, MOST_TIMES);
       }
       await new Promise((resolve) => void setTimeout(resolve, waitMs * (0.5 + Math.random() / 2)));
     }
   };
+}
+
+function mayPass(error: GoondanError): boolean {
+  return error.code === 'E_STORE_AWAY' || isRefusedLogin(error);
 }

@@ -14,9 +14,12 @@ export interface ClusterSource {
   /** The swarm's name in the store. */
   readonly swarm: string;
   /**
-   * Joins the swarm as a node. **Errors** — `E_STORE_AWAY`, `E_STORE_SCHEMA`, `E_NODE_TAKEN`.
+   * Joins the swarm as a node. `report` is told of problems that no caller gets as an error, for example why a connection
+   * cannot be made. It must not throw, nor write to the store's log.
+   *
+   * **Errors** — `E_STORE_AWAY`, `E_STORE_SCHEMA`, `E_NODE_TAKEN`.
    */
-  join(facts: NodeFacts): Promise<ClusterStore>;
+  join(facts: NodeFacts, report?: (problem: string) => void): Promise<ClusterStore>;
 }
 
 /** A node as it describes itself when it joins. */

@@ -74,7 +74,7 @@ export async function joinCluster(joining: JoiningNode): Promise<JoinedCluster> 
   const { address, certificate } = port;
   const { start, ended, joined } = noteStart(folder);
   const facts = { name: node, start, ended, version: VERSION, control: { address, certificate }, token };
-  const store = await source.join(facts);
+  const store = await source.join(facts, (problem) => log.warnOfStore(problem));
   joined();
   endings.defer(async () => {
     // A node that lost its place cannot leave it, and its lines may have no way to the store.

@@ -13,6 +13,8 @@ export interface StartLog {
   /** Writes a line, and passes it to the watchers of the swarm. */
   tell(line: LogLine): void;
   report(level: LogLevel, event: string, message: string): void;
+  /** Writes a warning about the store to the files and to the starting program, and not to the store. */
+  warnOfStore(message: string): void;
   /** From now on, passes lines to the swarm, which writes them here itself. */
   handOver(swarm: SwarmAgents): void;
   /** From now on, writes the lines to the store, too. */
@@ -38,16 +40,26 @@ export function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => 
   });
   endings.defer(() => files.close());
   let sink: Pick<LogSink, 'write'> | undefined;
-  const write = (line: LogLine) => {
+  const writeHere = (line: LogLine) => {
     files.write(line);
-    sink?.write(line);
     onLog(line);
   };
+  const write = (line: LogLine) => {
+    sink?.write(line);
+    writeHere(line);
+  };
   let tell = write;
+  const lineOf = (level: LogLevel, event: string, message: string): LogLine => ({
+    time: clock.now().toISOString(),
+    level,
+    message,
+    event,
+  });
   return {
     write,
     tell: (line) => tell(line),
-    report: (level, event, message) => tell({ time: clock.now().toISOString(), level, message, event }),
+    report: (...line) => tell(lineOf(...line)),
+    warnOfStore: (message) => writeHere(lineOf('warn', 'store.problem', message)),
     handOver: (swarm) => {
       tell = (line) => swarm.log(line);
     },
