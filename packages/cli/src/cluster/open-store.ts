@@ -84,7 +84,9 @@ const STATEMENT_MS = 30_000;
  * `E_STORE_ADDRESS`.
  */
 export function openStore(address: () => string): OpenedStore {
-  const database = openDatabase(address, { connections: CONNECTIONS, statementMs: STATEMENT_MS });
+  const connecting = { connections: CONNECTIONS, statementMs: STATEMENT_MS };
+  // A statement of a command is not repeated, so nobody waits for one that is late.
+  const database = openDatabase(address, { ...connecting, mostTimes: 1 });
   return {
     swarms: openSwarms(database),
     reader: (swarm) => ({ ...readersOf(database, swarm), close: async () => undefined }),
@@ -100,7 +102,14 @@ export function openStore(address: () => string): OpenedStore {
     },
     deployments: (swarm) => new PostgresDeployments({ database, swarm, channel: channelOf(swarm) }),
     source: (swarm, options) => postgresSource({ ...options, address, swarm }),
-    importFiles: (files, swarm, options) => importFiles(files, database, swarm, options),
+    async importFiles(files, swarm, options) {
+      const patient = openDatabase(address, connecting);
+      try {
+        return await importFiles(files, patient, swarm, options);
+      } finally {
+        await patient.close();
+      }
+    },
     status: () => readStatus(database),
     version: () => readVersion(database),
     checkVersion: () => checkSchema(database),

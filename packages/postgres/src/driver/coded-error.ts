@@ -134,9 +134,9 @@ export function isRefusedLogin({ cause }: GoondanError): boolean {
   return cause instanceof AwayCause && cause.code.startsWith('28');
 }
 
-/** Returns true if the database did not answer in time. */
+/** Returns true if the database did not answer in time, or ended the statement after that time (57014). */
 export function isLate({ cause }: GoondanError): boolean {
-  return cause instanceof AwayCause && cause.code === 'late';
+  return cause instanceof AwayCause && (cause.code === 'late' || cause.code === '57014');
 }
 
 /** Returns true if a new connection may lead further: to another host, or around one that hangs or takes no writes. */

@@ -10,6 +10,8 @@ export interface ConnectOptions {
   readonly connections: number;
   /** The time in which a connection is made. */
   readonly connectMs: number;
+  /** The time after which the server ends a statement that nobody waits for any more; absent: none. */
+  readonly abandonedMs?: number;
   /** Called when a connection closes, or cannot be made. */
   readonly onClosed: () => void;
 }
@@ -17,7 +19,7 @@ export interface ConnectOptions {
 /** Opens a pool of connections to one host of an address. Nothing is connected before the first statement. */
 export function connect(
   address: StoreAddress,
-  { host: number, connections, connectMs, onClosed }: ConnectOptions,
+  { host: number, connections, connectMs, abandonedMs, onClosed }: ConnectOptions,
 ): SQL {
   const { hosts, socketFolder, database, user, tls, rootCertificate, mayPrepare } = address;
   const host = hosts[number % Math.max(1, hosts.length)];
@@ -34,7 +36,11 @@ export function connect(
         connectionTimeout: connectMs / 1000,
         prepare: mayPrepare,
         bigint: true,
-        connection: { application_name: 'goondan' },
+        connection: {
+          application_name: 'goondan',
+          // A pooler refuses settings that it does not know.
+          ...(mayPrepare && abandonedMs !== undefined && { statement_timeout: String(abandonedMs) }),
+        },
         onclose: onClosed,
       }),
   );

@@ -138,6 +138,26 @@ describe('a statement that is too late', () => {
   });
 });
 
+describe('a statement that was abandoned', () => {
+  test('ends at the server, too', async () => {
+    const database = openDatabase(made.address, { connections: 1, statementMs: 200, mostTimes: 2 });
+    expect(await codeOf(database.query('select pg_sleep(60) as abandoned'))).toBe('E_STORE_AWAY');
+    const running = () =>
+      direct.query(
+        `select 1 from pg_stat_activity where state = 'active' and query = 'select pg_sleep(60) as abandoned'`,
+      );
+    await until(async () => (await running()).length === 0);
+    await database.close();
+  });
+
+  test('has the time of a patient one', async () => {
+    const database = openDatabase(made.address, { connections: 1, statementMs: 100 });
+    const patience = { times: 16, mayWait: () => true };
+    expect(await codeOf(database.query('select pg_sleep(0.8)', [], patience))).toBeUndefined();
+    await database.close();
+  });
+});
+
 describe('an address that is read at each connect', () => {
   test('is the old one while it cannot be read, and the reason is told once', async () => {
     const problems: string[] = [];

@@ -9,6 +9,7 @@ import { addressReader, type GivenAddress } from './address.ts';
 import { codedError, isElsewhere, isLate, storeAway } from './coded-error.ts';
 import { type Connection, ConnectionPool } from './connection-pool.ts';
 import { listenAlways } from './listen-always.ts';
+import { MOST_TIMES } from './repeat.ts';
 import { type Patience, within } from './within.ts';
 
 /** A value of a statement. Texts, numbers, booleans and bytes keep their type; lists become arrays of PostgreSQL. */
@@ -43,6 +44,8 @@ export interface DatabaseOptions {
   readonly statementMs?: number;
   /** The time in which a connection is made. After it, the server counts as away. */
   readonly connectMs?: number;
+  /** How often `statementMs` may pass for a statement with patience. After that, the server ends it. `MOST_TIMES` when absent. */
+  readonly mostTimes?: number;
   /** Told why a connection cannot be made, each reason once until another one. Must not throw. */
   readonly onProblem?: (problem: string) => void;
 }
@@ -54,7 +57,7 @@ const CONNECT_MS = 2000;
 /** Opens a database. Nothing is connected before the first statement. **Errors** — `E_STORE_ADDRESS`. */
 export function openDatabase(given: GivenAddress, options: DatabaseOptions = {}): Database {
   const { connections = MOST_CONNECTIONS, statementMs = STATEMENT_MS, connectMs = CONNECT_MS } = options;
-  const { onProblem = () => undefined } = options;
+  const { mostTimes = MOST_TIMES, onProblem = () => undefined } = options;
   const readAddress = addressReader(given);
   let told: string | undefined;
   const tell = (error: unknown) => {
@@ -62,7 +65,13 @@ export function openDatabase(given: GivenAddress, options: DatabaseOptions = {})
     if (problem !== told) onProblem(problem);
     told = problem;
   };
-  const pool = new ConnectionPool({ readAddress, onUnread: tell, connections, connectMs });
+  const pool = new ConnectionPool({
+    readAddress,
+    onUnread: tell,
+    connections,
+    connectMs,
+    abandonedMs: statementMs * mostTimes,
+  });
   let isClosed = false;
 
   const ask = async (
