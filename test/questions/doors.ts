@@ -61,7 +61,7 @@ export class Doors {
     await this.place.serveWith({ env: this.env }, this.bundle);
     [this.#workspaceId = ''] = readdirSync(join(this.place.stateRoot, 'workspaces'));
     this.swarm = await connectSwarm(this.address);
-    this.#cluster = readClusterAccess(undefined, this.env);
+    this.#cluster = readClusterAccess(undefined, this.env, 'a test');
     this.#studio = new StudioPlace({
       stateRoot: this.place.stateRoot,
       ...(this.#cluster && { cluster: this.#cluster }),

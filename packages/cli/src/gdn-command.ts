@@ -147,7 +147,7 @@ export class GdnCommand extends Command {
     if (!this.options.some(({ long }) => long === '--store')) return undefined;
     if (store === undefined && !process.env['GOONDAN_STORE']) return undefined;
     const { readClusterAccess } = await import('./cluster/cluster-access.ts');
-    return readClusterAccess(store, process.env);
+    return readClusterAccess(store, process.env, this.#path());
   }
 
   /** Finishes an interrupted change of the bundle, so that no command sees half of it. */

@@ -72,7 +72,7 @@ async function join(options: JoinOptions, facts: NodeFacts): Promise<ClusterStor
   const { leaseMs = LEASE_MS, statementMs, report } = options;
   const address = addressReader(options.address)();
   const renewalMs = Math.max(FEWEST_STATEMENT_MS, leaseMs / 3);
-  const named = { onProblem: report };
+  const named = { name: facts.name, onProblem: report };
   const lease = openDatabase(options.address, { ...named, connections: LEASE_CONNECTIONS, statementMs: renewalMs });
   const patience = statementMs === undefined ? {} : { statementMs };
   const work = openDatabase(options.address, { ...named, connections: WORK_CONNECTIONS, ...patience });

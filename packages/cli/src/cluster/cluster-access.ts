@@ -34,20 +34,22 @@ export interface ClusterSecrets {
 }
 
 /**
- * Returns the access to the store that `--store` or `GOONDAN_STORE` names; `undefined` when the swarm is on files.
+ * Returns the access to the store that `--store` or `GOONDAN_STORE` names; `undefined` when the swarm is on files. `command`:
+ * how people type the command.
  *
  * **Errors** — `E_STORE_ADDRESS`.
  */
 export function readClusterAccess(
   typed: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
+  command: string,
 ): ClusterAccess | undefined {
   const readAddress = storeAddressReader(typed, environment);
   if (readAddress === undefined) return undefined;
   const address = readAddress();
   let opened: Promise<OpenedStore> | undefined;
   let checked: Promise<OpenedStore> | undefined;
-  const openAny = () => (opened ??= import('./open-store.ts').then(({ openStore }) => openStore(readAddress)));
+  const openAny = () => (opened ??= import('./open-store.ts').then(({ openStore }) => openStore(readAddress, command)));
   const check = async () => {
     const store = await openAny();
     await store.checkVersion();

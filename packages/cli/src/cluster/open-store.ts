@@ -80,17 +80,17 @@ const CONNECTIONS = 4;
 const STATEMENT_MS = 30_000;
 
 /**
- * Opens a store, whose address is read at each connect. Nothing is connected before the first question. **Errors** —
- * `E_STORE_ADDRESS`.
+ * Opens a store for a command, whose name the database sees. The address is read at each connect. Nothing is connected before
+ * the first question. **Errors** — `E_STORE_ADDRESS`.
  */
-export function openStore(address: () => string): OpenedStore {
-  const connecting = { connections: CONNECTIONS, statementMs: STATEMENT_MS };
+export function openStore(address: () => string, command: string): OpenedStore {
+  const connecting = { connections: CONNECTIONS, statementMs: STATEMENT_MS, name: command };
   // A statement of a command is not repeated, so nobody waits for one that is late.
   const database = openDatabase(address, { ...connecting, mostTimes: 1 });
   return {
     swarms: openSwarms(database),
     reader: (swarm) => ({ ...readersOf(database, swarm), close: async () => undefined }),
-    questions: (swarm, report) => openPostgresQuestions({ address, swarm, ...(report && { report }) }),
+    questions: (swarm, report) => openPostgresQuestions({ address, swarm, name: command, ...(report && { report }) }),
     nodes: async (swarm) => (await listNodes({ database, swarm })).toSorted((one, other) => one.load - other.load),
     drain: (swarm, node) => drainNode({ database, swarm, channel: channelOf(swarm) }, node),
     tokens: {

@@ -50,7 +50,7 @@ describe('the address of a store', () => {
 
   test('S-08 that comes from a file names this file and that of the token, so that they are never deployed', () => {
     const [typed, stored, token] = ['typed', 'stored', 'token'].map((name) => `@${write(name, secret, 0o600)}`);
-    const access = readClusterAccess(typed, { GOONDAN_STORE: stored, GOONDAN_CLUSTER_TOKEN: token });
+    const access = readClusterAccess(typed, { GOONDAN_STORE: stored, GOONDAN_CLUSTER_TOKEN: token }, 'gdn');
     expect(access?.secrets.files).toEqual(['typed', 'stored', 'token'].map((name) => join(folder, name)));
   });
 

@@ -20,7 +20,7 @@ async function main(argument: string): Promise<void> {
   // Discards the output, which could grow for years without being read; the swarm's messages are in its log.
   const silent = openTerminal({ stdout: { write: nothing }, stderr: { write: nothing }, env: {} });
   // A swarm on files must not become a node because of a variable: `gdn run` has read it, and decided.
-  const cluster = request.isNode === true ? readClusterAccess(request.store, process.env) : undefined;
+  const cluster = request.isNode === true ? readClusterAccess(request.store, process.env, 'gdn run') : undefined;
   try {
     const run = await prepareRun({ ...request, ...(cluster && { cluster }) }, silent);
     process.exitCode = await serve(run, silent, (served) => say({ served }));

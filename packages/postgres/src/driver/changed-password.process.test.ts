@@ -45,6 +45,10 @@ test('S-10 nodes go on after the password of the database has changed, with the 
   writeFileSync(file, after ?? '');
   expect(await Promise.all(accepted)).toMatchObject(stores.map(() => ({ accepted: true, duplicate: false })));
   for (const store of stores) store.placement.check();
+  const names = await owner.query<{ name: string }>(
+    `select distinct application_name as name from pg_stat_activity where application_name like 'goondan %' order by name`,
+  );
+  expect(names.map(({ name }) => name)).toEqual(['goondan one', 'goondan three', 'goondan two']);
   for (const told of problems.values()) expect(told.join()).not.toMatch(/first|second/);
 
   for (const store of stores) await store.close();

@@ -12,6 +12,8 @@ export interface ConnectOptions {
   readonly connectMs: number;
   /** The time after which the server ends a statement that nobody waits for any more; absent: none. */
   readonly abandonedMs?: number;
+  /** The program, as `pg_stat_activity` shows it after `goondan`. */
+  readonly name?: string;
   /** Called when a connection closes, or cannot be made. */
   readonly onClosed: () => void;
 }
@@ -19,7 +21,7 @@ export interface ConnectOptions {
 /** Opens a pool of connections to one host of an address. Nothing is connected before the first statement. */
 export function connect(
   address: StoreAddress,
-  { host: number, connections, connectMs, abandonedMs, onClosed }: ConnectOptions,
+  { host: number, connections, connectMs, abandonedMs, name, onClosed }: ConnectOptions,
 ): SQL {
   const { hosts, socketFolder, database, user, tls, rootCertificate, mayPrepare } = address;
   const host = hosts[number % Math.max(1, hosts.length)];
@@ -37,7 +39,7 @@ export function connect(
         prepare: mayPrepare,
         bigint: true,
         connection: {
-          application_name: 'goondan',
+          application_name: name === undefined ? 'goondan' : `goondan ${name}`,
           // A pooler refuses settings that it does not know.
           ...(mayPrepare && abandonedMs !== undefined && { statement_timeout: String(abandonedMs) }),
         },

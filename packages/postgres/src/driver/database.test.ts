@@ -158,6 +158,13 @@ describe('a statement that was abandoned', () => {
   });
 });
 
+test('a connection says whose it is', async () => {
+  const database = openDatabase(made.address, { connections: 1, name: 'gdn logs' });
+  const [row] = await database.query<{ name: string }>(`select current_setting('application_name') as name`);
+  expect(row?.name).toBe('goondan gdn logs');
+  await database.close();
+});
+
 describe('an address that is read at each connect', () => {
   test('is the old one while it cannot be read, and the reason is told once', async () => {
     const problems: string[] = [];

@@ -46,6 +46,8 @@ export interface DatabaseOptions {
   readonly connectMs?: number;
   /** How often `statementMs` may pass for a statement with patience. After that, the server ends it. `MOST_TIMES` when absent. */
   readonly mostTimes?: number;
+  /** The node or the command, as `pg_stat_activity` shows it. */
+  readonly name?: string;
   /** Told why a connection cannot be made, each reason once until another one. Must not throw. */
   readonly onProblem?: (problem: string) => void;
 }
@@ -57,8 +59,9 @@ const CONNECT_MS = 2000;
 /** Opens a database. Nothing is connected before the first statement. **Errors** — `E_STORE_ADDRESS`. */
 export function openDatabase(given: GivenAddress, options: DatabaseOptions = {}): Database {
   const { connections = MOST_CONNECTIONS, statementMs = STATEMENT_MS, connectMs = CONNECT_MS } = options;
-  const { mostTimes = MOST_TIMES, onProblem = () => undefined } = options;
+  const { mostTimes = MOST_TIMES, name, onProblem = () => undefined } = options;
   const readAddress = addressReader(given);
+  const connecting = { connectMs, ...(name !== undefined && { name }) };
   let told: string | undefined;
   const tell = (error: unknown) => {
     const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
@@ -69,7 +72,7 @@ export function openDatabase(given: GivenAddress, options: DatabaseOptions = {})
     readAddress,
     onUnread: tell,
     connections,
-    connectMs,
+    ...connecting,
     abandonedMs: statementMs * mostTimes,
   });
   let isClosed = false;
@@ -128,7 +131,7 @@ export function openDatabase(given: GivenAddress, options: DatabaseOptions = {})
         pool.give(used);
       }
     },
-    listen: (channel, heard) => listenAlways(readAddress, connectMs, channel, heard),
+    listen: (channel, heard) => listenAlways(readAddress, connecting, channel, heard),
     async close() {
       isClosed = true;
       await pool.close();

@@ -1,6 +1,6 @@
 import type { StoreAddress } from './address.ts';
 import { codedError } from './coded-error.ts';
-import { connect } from './connect.ts';
+import { connect, type ConnectOptions } from './connect.ts';
 import { within } from './within.ts';
 
 const FIRST_WAIT_MS = 50;
@@ -12,7 +12,7 @@ const MOST_WAIT_MS = 2000;
  */
 export async function listenAlways(
   readAddress: () => StoreAddress,
-  connectMs: number,
+  options: Pick<ConnectOptions, 'connectMs' | 'name'>,
   channel: string,
   heard: (payload: string) => void,
 ): Promise<{ end(): Promise<void> }> {
@@ -28,10 +28,10 @@ export async function listenAlways(
       isListening = false;
     };
     const address = readAddress();
-    const sql = connect(address, { host, connections: 1, connectMs, onClosed });
+    const sql = connect(address, { ...options, host, connections: 1, onClosed });
     close = () => sql.close({ timeout: 0 }).catch(() => undefined);
     try {
-      await within(sql.listen(channel, heard), connectMs);
+      await within(sql.listen(channel, heard), options.connectMs);
       isListening = true;
     } catch (error) {
       await close();

@@ -14,6 +14,7 @@ export async function openPostgresQuestions({
   swarm,
   hasChannel = true,
   report,
+  name,
 }: {
   readonly address: Parameters<typeof openDatabase>[0];
   readonly swarm: string;
@@ -21,8 +22,10 @@ export async function openPostgresQuestions({
   readonly hasChannel?: boolean;
   /** Gets each row that is not a question of this version. */
   readonly report?: (problem: GoondanError) => void;
+  /** See `DatabaseOptions`. */
+  readonly name?: string;
 }): Promise<StoredQuestions> {
-  const database = openDatabase(address, { connections: 1 });
+  const database = openDatabase(address, { connections: 1, ...(name !== undefined && { name }) });
   try {
     const context = { database, swarm, node: '', mayRepeat: () => false };
     const channel = hasChannel ? { channel: channelOf(swarm) } : {};

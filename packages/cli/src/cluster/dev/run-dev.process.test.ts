@@ -115,7 +115,7 @@ describe('gdn cluster dev', () => {
     await database.close();
     expect(others?.count).toBeLessThanOrEqual(2 * 15 + 4);
 
-    const cluster = readClusterAccess(made.store, env);
+    const cluster = readClusterAccess(made.store, env, 'a test');
     if (cluster === undefined) throw new Error('It has no store.');
     const studio = new StudioPlace({ cluster });
     await studio.enter();

@@ -85,7 +85,7 @@ async function openCluster(address: string, endings: AsyncDisposableStack): Prom
   writeFileSync(store, `${address}\n`, { mode: 0o600 });
   writeFileSync(token, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
   mkdirSync(join(folder, 'state'), { mode: 0o700 });
-  const access = readClusterAccess(`@${store}`, { GOONDAN_CLUSTER_TOKEN: `@${token}` });
+  const access = readClusterAccess(`@${store}`, { GOONDAN_CLUSTER_TOKEN: `@${token}` }, 'gdn cluster dev');
   if (access === undefined) throw new Error('A file is an address.');
   endings.defer(() => access.close());
   const opened = await access.openAny();
