@@ -222,6 +222,31 @@ describe('a store of several nodes', () => {
     expect(await two.placement.ownerOf(address)).toMatchObject({ name: 'two' });
   });
 
+  test.each([
+    ['S-10 was cut off from the database takes its end back', 58_000, 'E_FENCED', undefined],
+    ['S-10 could not say that it leaves takes its end back', 0, 'nothing', undefined],
+    ['R-03 stood still itself counts also', 600_000, 'E_FENCED', 1],
+  ])('a node that %s when it joins again', async (_title, elapsed, code, left) => {
+    const clock = makeTestClock();
+    const source = postgresSource({ address: made.address, swarm, leaseMs: 60_000, clock });
+    const facts = (start: number) => ({ name: 'one', start: `${start}`, version: '0.1.0' });
+    const one = await source.join(facts(1));
+    opened.push(one);
+    await one.placement.claim(address);
+    await one.inbox.accept(address, eventOf('e1'));
+    const { epoch } = await one.log.load(address);
+    await one.log.append(address, epoch, { ...frame(1, true), begins: 1 });
+    clock.jump({ elapsed });
+    expect(codeOfCheck(one)).toBe(code);
+    await endLeases();
+    const two = await join('two');
+    expect(await two.placement.claim(address)).toBe(true);
+    const takeOvers = async () => (await two.inbox.pendingEntries(address)).map((entry) => entry.takeOvers);
+    expect(await takeOvers()).toEqual([1]);
+    opened.push(await source.join(facts(2)));
+    expect(await takeOvers()).toEqual([left]);
+  });
+
   test('a deleted instance can be claimed again, and the node is told that it lost the old one', async () => {
     const one = await join('one');
     await one.placement.claim(address);

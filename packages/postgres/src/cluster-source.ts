@@ -58,17 +58,24 @@ const FEWEST_STATEMENT_MS = 1000;
 
 /** Nothing is connected before `join`. **Errors** — `E_STORE_ADDRESS`. */
 export function postgresSource(options: PostgresSourceOptions): ClusterSource {
+  let last: NodePlacement | undefined;
   return {
     swarm: options.swarm,
-    join: (facts, report = () => undefined) => join({ ...options, report }, facts),
+    async join(facts, report = () => undefined) {
+      const cutOff = last === undefined || last.stoodStill ? {} : { cutOff: last.id };
+      const { store, placement } = await join({ ...options, report, ...cutOff }, facts);
+      last = placement;
+      return store;
+    },
   };
 }
 
 interface JoinOptions extends PostgresSourceOptions {
   readonly report: (problem: string) => void;
+  readonly cutOff?: string;
 }
 
-async function join(options: JoinOptions, facts: NodeFacts): Promise<ClusterStore> {
+async function join(options: JoinOptions, facts: NodeFacts) {
   const { leaseMs = LEASE_MS, statementMs, report } = options;
   const address = addressReader(options.address)();
   const renewalMs = Math.max(FEWEST_STATEMENT_MS, leaseMs / 3);
@@ -94,12 +101,27 @@ interface Databases {
 }
 
 async function openStore(
-  { swarm, address, leaseMs = LEASE_MS, scanMs, clock, report }: JoinOptions & { readonly address: StoreAddress },
+  {
+    swarm,
+    address,
+    leaseMs = LEASE_MS,
+    scanMs,
+    clock,
+    report,
+    cutOff,
+  }: JoinOptions & { readonly address: StoreAddress },
   facts: NodeFacts,
   { lease, work, records, closeAll }: Databases,
-): Promise<ClusterStore> {
+): Promise<{ readonly store: ClusterStore; readonly placement: NodePlacement }> {
   const common = { swarm, ...(address.mayNotify && { channel: channelOf(swarm) }), ...(clock && { clock }) };
-  const placement = await joinNodes({ ...common, database: lease, work, facts, leaseMs });
+  const placement = await joinNodes({
+    ...common,
+    database: lease,
+    work,
+    facts,
+    leaseMs,
+    ...(cutOff !== undefined && { cutOff }),
+  });
   const { mayRepeat } = placement;
   const context = { ...common, database: work, node: placement.id, mayRepeat };
   // The readers of a node wait for a store that is away, like its writers.
@@ -150,7 +172,7 @@ async function openStore(
   wakeUps.start();
   const sweeps = sweepHourly(blobs, { report, ...(clock && { clock }) });
 
-  return {
+  const store: ClusterStore = {
     ...readers,
     ...openDescriptions(patient, swarm, report),
     listInstances: (page) => listInstances(patient, swarm, page),
@@ -184,6 +206,7 @@ async function openStore(
       await closeAll();
     },
   };
+  return { store, placement };
 }
 
 /** A log whose refused writes tell the placement that the instance is lost (S-02). */

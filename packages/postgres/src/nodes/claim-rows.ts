@@ -8,6 +8,9 @@
  * 2. Each claim raises the epoch, and no epoch of an instance is used twice, even if its rows were deleted meanwhile: an
  *    epoch is at least the time of the database in milliseconds.
  * 3. A node whose own lease has ended claims nothing.
+ * 4. A claim from an ended node counts that node against the turn that had begun there, once, however often the claim is
+ *    repeated. A node that left or was drained is no owner any more, so it does not count. Neither does one whose turn
+ *    waited for a person, nor one that was only cut off from the database (`forgiveNode`).
  */
 import type { AgentAddress } from '@goondan/types';
 import type { Row } from '../driver/database.ts';
@@ -32,6 +35,9 @@ interface ClaimRow extends Row {
   readonly lives: boolean;
 }
 
+/** The most nodes that are noted for an event. It is a dead letter long before. */
+const MOST_LOST_NODES = 100;
+
 const MILLISECONDS = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 const isOwnerEnded = (table: string) =>
@@ -42,6 +48,18 @@ const ME = `select 1 from gdn_node where swarm = $1 and id = $2 and lease_until 
 
 /** A claim that is repeated by its owner succeeds, because the answer of the first one may be lost. */
 const isFree = (table: string) => `${table}.owner is null or ${table}.owner = $2 or ${isOwnerEnded(table)}`;
+
+/** $1 swarm, $2 the own node, $3 agent, $4 key. `claimed` is the claim. */
+const COUNTED = `before as (
+  select owner from gdn_instance as i
+  where swarm = $1 and agent = $3 and key = $4 and owner <> $2 and ${isOwnerEnded('i')}
+), counted as (
+  update gdn_inbox as b set lost_nodes = b.lost_nodes || before.owner from before, claimed
+  where b.swarm = $1 and b.agent = $3 and b.key = $4 and b.pending and b.began
+    and before.owner <> all (b.lost_nodes) and cardinality(b.lost_nodes) < ${MOST_LOST_NODES}
+    and not exists (select from gdn_approval q where q.swarm = $1 and q.agent = $3 and q.key = $4
+      and not q.is_answered and q.expires_at > clock_timestamp())
+)`;
 
 export async function claimInstance(
   { database, swarm }: SwarmRows,
@@ -55,7 +73,7 @@ export async function claimInstance(
   on conflict (swarm, agent, key) do update set owner = $2, epoch = greatest(i.epoch + 1, ${MILLISECONDS})
   where ${isFree('i')}
   returning epoch, last_seq = 0 as is_new
-)
+), ${COUNTED}
 select (select epoch from claimed) as epoch, (select is_new from claimed) as is_new, exists (select 1 from me) as lives,
   (select n.name from gdn_instance i join gdn_node n on n.swarm = i.swarm and n.id = i.owner
     where i.swarm = $1 and i.agent = $3 and i.key = $4 and i.owner <> $2 and exists (select 1 from gdn_inbox b
@@ -63,6 +81,17 @@ select (select epoch from claimed) as epoch, (select is_new from claimed) as is_
     [swarm, id, agentName, instanceKey],
   );
   return answerOf(row);
+}
+
+/**
+ * Takes a node back from the turns that it counts against (invariant 4): it lived, but was cut off from the database. Its
+ * instances must be free before, so that no later claim counts it.
+ */
+export async function forgiveNode({ database, swarm }: SwarmRows, id: string): Promise<void> {
+  await database.query(
+    'update gdn_inbox set lost_nodes = array_remove(lost_nodes, $2) where swarm = $1 and pending and $2 = any (lost_nodes)',
+    [swarm, id],
+  );
 }
 
 /** Frees an instance that this claim owns. If it has input, the other nodes get a hint. */

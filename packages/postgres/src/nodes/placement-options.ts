@@ -12,6 +12,8 @@ export interface PlacementOptions extends SwarmRows {
   readonly facts: NodeFacts;
   readonly leaseMs: number;
   readonly clock?: Clock;
+  /** The id of the last place of this process, which lived but was cut off from the database (`NodePlacement.stoodStill`). */
+  readonly cutOff?: string;
 }
 
 /** A node that has joined. */

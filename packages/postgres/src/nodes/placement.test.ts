@@ -198,6 +198,21 @@ describe('leases', () => {
     expect(codeOf(() => node.check(address))).toBe('nothing');
   });
 
+  test('S-10 a node knows whether it lost its place to the database, or because it stood still itself', async () => {
+    const lost = async (elapsed: number) => {
+      const clock = makeTestClock();
+      const node = await swarm.join(`after ${elapsed}`, { clock });
+      clock.jump({ elapsed });
+      await node.renew();
+      return node.stoodStill;
+    };
+    expect([await lost(58_000), await lost(120_000)]).toEqual([false, true]);
+    const ended = await swarm.join('ended');
+    await swarm.endLease(ended);
+    await ended.renew();
+    expect(ended.stoodStill).toBe(true);
+  });
+
   test('S-10 a node without an answer for a whole lease is lost; an answer that comes later changes nothing', async () => {
     const clock = makeTestClock();
     const late = { ...swarm.database };

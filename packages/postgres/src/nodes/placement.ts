@@ -15,7 +15,7 @@ import { addressKey, randomIds, sleep, systemClock, waitAtMost } from '@goondan/
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { repeating } from '../driver/repeat.ts';
 import { checkSchema } from '../schema/make-tables.ts';
-import { claimInstance, releaseInstance } from './claim-rows.ts';
+import { claimInstance, forgiveNode, releaseInstance } from './claim-rows.ts';
 import { claimDelayMs } from './claim-delay.ts';
 import { Failover } from './failover.ts';
 import { freeHint } from './hints.ts';
@@ -36,20 +36,25 @@ import type { SwarmRows } from './swarm-rows.ts';
 
 /** The part of the lease after which the place is lost. The rest is for the time that it takes to end processes. */
 const LOST_AFTER = 0.95;
+/** A node that notices the end of its lease so much later, as a part of the lease, stood still itself. */
+const STOOD_STILL = 0.25;
 /** The most lost instances that a later listener is told of. */
 const MOST_LOST = 10_000;
 
 /** Joins a swarm. **Errors** — `E_STORE_AWAY`, `E_STORE_SCHEMA`, `E_NODE_TAKEN`. */
 export async function joinNodes(options: PlacementOptions): Promise<NodePlacement> {
-  const { database, swarm, channel, facts, leaseMs, work = database, clock = systemClock } = options;
+  const { database, swarm, channel, facts, leaseMs, work = database, clock = systemClock, cutOff } = options;
   const rows: SwarmRows = { database, swarm, ...(channel !== undefined && { channel }) };
   await checkSchema(rows.database);
   const id = randomIds.next('node');
   const sentAt = clock.elapsed();
   await insertNode(rows, id, leaseMs, facts);
   await refuseTwin(rows, id, facts.name);
+  if (cutOff !== undefined) await endLease(rows, cutOff);
   await removeEndedNodes(rows);
   await freeOrphans(rows);
+  // Last, so that claims that ran while the instances became free are seen.
+  if (cutOff !== undefined) await forgiveNode(rows, cutOff);
   const placement = new NodePlacement(rows, { id, node: facts.name, leaseMs, clock, sentAt, work });
   await placement.renew();
   return placement;
@@ -74,6 +79,7 @@ export class NodePlacement implements ClusterPlacement {
   readonly #lostInstances = new Map<string, Parameters<LostListener>>();
   readonly #drainListeners: (() => void)[] = [];
   #lost: GoondanError | undefined;
+  #stoodStill = false;
   #leaving: Promise<void> | undefined;
   #hasLeft = false;
   #isDraining = false;
@@ -107,6 +113,14 @@ export class NodePlacement implements ClusterPlacement {
     return this.#lost !== undefined || this.#hasLeft;
   }
 
+  /**
+   * True if the place was lost because this process itself did not work for a while. Otherwise, a process that joins again was only
+   * cut off from the database.
+   */
+  get stoodStill(): boolean {
+    return this.#stoodStill;
+  }
+
   /** Returns true while a statement may be repeated: the lease may be valid, and the node wants it. */
   readonly mayRepeat = (): boolean => !this.isOver && this.#silentMs() < this.start.leaseMs * LOST_AFTER;
 
@@ -129,6 +143,7 @@ export class NodePlacement implements ClusterPlacement {
 
   /** Notes that the database says that the lease has ended. Returns the error for the caller. */
   ended(): GoondanError {
+    this.#stoodStill = true;
     return this.#lose(`The lease of node "${this.node}" has ended in the database.`);
   }
 
@@ -333,7 +348,10 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
 
   /** Returns true, and the place is lost, if the lease may have ended (invariant 2). */
   #isLate(): boolean {
-    if (this.isOver || this.#silentMs() < this.start.leaseMs * LOST_AFTER) return false;
+    const { leaseMs } = this.start;
+    const silentMs = this.#silentMs();
+    if (this.isOver || silentMs < leaseMs * LOST_AFTER) return false;
+    this.#stoodStill = silentMs > leaseMs * (LOST_AFTER + STOOD_STILL);
     this.#lose(`Node "${this.node}" has had no answer of the database for the time of its lease.`);
     return true;
   }

@@ -6,7 +6,8 @@
  */
 
 /**
- * Conversations, their input and their answers. Every new instance gets a greater `place` than all before it, and every
+ * Conversations, their input and their answers. `lost_nodes` has the nodes that ended while they ran the turn of an event.
+ * Every new instance gets a greater `place` than all before it, and every
  * deletion gives the swarm a greater `changed`. So lists of instances know when they are out of date.
  */
 const instanceTables = `
@@ -45,6 +46,7 @@ create table gdn_inbox (
   event text,
   cancelled text,
   began boolean not null default false,
+  lost_nodes text[] not null default '{}',
   pending boolean not null default true,
   caller_agent text,
   caller_key text,

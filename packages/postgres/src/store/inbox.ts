@@ -124,12 +124,14 @@ export class PostgresInbox implements Inbox {
   }
 }
 
-type EntryRow = Readonly<{ seq: number; event: string | null; cancelled: string | null }>;
+type EntryRow = Readonly<{ seq: number; event: string | null; cancelled: string | null; lost_nodes?: number }>;
 
-const PENDING = `select seq, event, cancelled from gdn_inbox where ${SAME_INSTANCE} and pending order by seq`;
+const PENDING = `select seq, event, cancelled, cardinality(lost_nodes) as lost_nodes
+from gdn_inbox where ${SAME_INSTANCE} and pending order by seq`;
 
-function entryOf(instance: AgentAddress, { seq, event, cancelled }: EntryRow): InboxEntry {
-  return { seq, event: decodeEvent(instance, seq, event), ...(cancelled !== null && { cancelled }) };
+function entryOf(instance: AgentAddress, { seq, event, cancelled, lost_nodes: takeOvers = 0 }: EntryRow): InboxEntry {
+  const decoded = decodeEvent(instance, seq, event);
+  return { seq, event: decoded, ...(cancelled !== null && { cancelled }), ...(takeOvers > 0 && { takeOvers }) };
 }
 
 /** An event that is there: accepted by a lost run of this call, or by an earlier delivery. */

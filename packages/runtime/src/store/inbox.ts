@@ -35,7 +35,7 @@ export interface Inbox {
   cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean>;
   /**
    * Lists accepted events without a committed turn, oldest first, each with its number. The turn of an event has the id
-   * `turn-<event id>`. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`.
+   * `turn-<event id>`. A store of many nodes says how many nodes ended during it (`takeOvers`). **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`.
    */
   pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
   /**

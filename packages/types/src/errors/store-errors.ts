@@ -28,7 +28,7 @@ export const storeErrors = {
   },
   E_DEAD_LETTER: {
     forPrograms: true,
-    meaning: 'The agent crashed each time it handled this event, so the event became a dead letter.',
+    meaning: 'The agent or its node crashed each time it handled this event, so the event became a dead letter.',
     suggestion: 'Find the cause of the crashes. `gdn deadletter list` then shows how to retry the event, or drop it.',
   },
   E_DISK_FULL: {

@@ -157,12 +157,12 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'turn.finished':
         return this.#finish(action);
       case 'event.deadLettered': {
-        const { event, crashes, blocked } = action;
+        const { event, ended, crashes, blocked } = action;
         const how = blocked === undefined ? ` ${crashes} times` : `, ${blocked},`;
         return this.deps.report(
           'error',
           'event.dead_lettered',
-          `Turn ${shortIdOfEvent(event.id)} ended its process${how} and is not run again. Its event becomes a dead letter, unless the turn had already been answered.`,
+          `Turn ${shortIdOfEvent(event.id)} ended its ${ended}${how} and is not run again. Its event becomes a dead letter, unless the turn had already been answered.`,
           turnOf(this.address, event.id, event.traceId),
         );
       }

@@ -15,6 +15,7 @@ const policy: SupervisionPolicy = {
   restart: { quickCrashes: 3, baseMs: 100, maxMs: 1_000, healthyMs: 2_000 },
   idle: { hibernateAfterSeconds: 0.5 },
   crashesBeforeDeadLetter: 3,
+  takeOversBeforeDeadLetter: 5,
   startTimeoutMs: 300,
   startAttempts: 2,
   hibernateGraceMs: 50,

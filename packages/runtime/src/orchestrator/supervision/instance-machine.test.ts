@@ -79,11 +79,31 @@ describe('the process of an instance', () => {
     instance.start();
     instance.exit();
     instance.start();
-    expect(instance.exit()).toContainEqual({ type: 'event.deadLettered', event: event('bad'), crashes: 3 });
+    expect(instance.exit()).toContainEqual({
+      type: 'event.deadLettered',
+      event: event('bad'),
+      ended: 'process',
+      crashes: 3,
+    });
     expect(instance.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', deadLetter: true }));
     expect(instance.done('bad')).toContainEqual(
       expect.objectContaining({ type: 'turn.send', event: event('good'), deadLetter: false }),
     );
+  });
+
+  test('R-03 S-10 an event whose turn has ended five nodes is announced and sent as a dead letter, and before that runs', () => {
+    const given = { type: 'work', seq: 1, event: event('bad') } as const;
+    const fourth = new Driven();
+    fourth.acts({ ...given, takeOvers: 4, isExcused: true });
+    expect(fourth.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', deadLetter: false }));
+    const fifth = new Driven();
+    expect(fifth.acts({ ...given, takeOvers: 5, isExcused: true })).toContainEqual({
+      type: 'event.deadLettered',
+      event: event('bad'),
+      ended: 'node',
+      crashes: 5,
+    });
+    expect(fifth.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', deadLetter: true }));
   });
 
   test('R-03 a dead letter whose folding crashes is sent again as one, announced once and never dropped', () => {

@@ -110,6 +110,8 @@ export type InstanceInput =
       readonly seq: number;
       readonly event: AgentEvent;
       readonly crashes?: number;
+      /** The number of nodes that ended during the event's turn. */
+      readonly takeOvers?: number;
       readonly cancelled?: string;
       /** True if the event's turn may have been interrupted by the loss of its node. */
       readonly isExcused?: true;
@@ -238,9 +240,11 @@ export type InstanceAction =
       readonly isTaken?: true;
       readonly traceId?: string;
     }
+  /** `ended`: what the turn of the event has ended so often. */
   | {
       readonly type: 'event.deadLettered';
       readonly event: AgentEvent;
+      readonly ended: 'process' | 'node';
       readonly crashes: number;
       readonly blocked?: string;
     }

@@ -162,7 +162,7 @@ function blame(state: InstanceState, { how, blocked }: CrashCause, moment: Momen
   }
   const crashed = countCrash(running, blocked);
   const { event, crashes } = crashed;
-  const letter = { type: 'event.deadLettered', event, crashes, ...defined({ blocked }) } as const;
+  const letter = { type: 'event.deadLettered', event, ended: 'process', crashes, ...defined({ blocked }) } as const;
   return {
     state: { ...state, queue: [crashed, ...others] },
     actions: isDeadLetter(crashed, moment) ? [letter] : [],

@@ -30,13 +30,19 @@ import { isForRunningTurn, steerAll, steerNew, tellCancelled } from './steer-tur
 
 export function acceptWork(
   state: InstanceState,
-  { seq, event, crashes = 0, cancelled, isExcused }: Extract<InstanceInput, { type: 'work' }>,
+  work: Extract<InstanceInput, { type: 'work' }>,
   moment: Moment,
 ): InstanceStep {
-  const told = isBeingTried(state) ? [] : tellWaiting(state, moment);
+  const { seq, event, cancelled, isExcused } = work;
+  const told: InstanceAction[] = isBeingTried(state) ? [] : [...tellWaiting(state, moment)];
   if (state.queue.some((queued) => queued.event.id === event.id)) {
     return state.phase.name === 'doesNotStart' ? tryAgain(state, moment) : { state, actions: told };
   }
+  const { crashesBeforeDeadLetter, takeOversBeforeDeadLetter } = moment.policy;
+  const { takeOvers = 0 } = work;
+  const endsNodes = takeOvers >= takeOversBeforeDeadLetter;
+  if (endsNodes) told.push({ type: 'event.deadLettered', event, ended: 'node', crashes: takeOvers });
+  const crashes = endsNodes ? crashesBeforeDeadLetter : (work.crashes ?? 0);
   const entry = { seq, event, crashes, ...defined({ cancelled, isExcused }) };
   const queued = { ...state, queue: addInOrder(state, entry) };
   switch (state.phase.name) {

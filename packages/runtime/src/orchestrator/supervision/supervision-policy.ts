@@ -7,6 +7,8 @@ export const defaultSupervisionPolicy = {
   idle: defaultIdlePolicy,
   /** The number of processes that may die during the turn of one event; after that the event is a dead letter. */
   crashesBeforeDeadLetter: 3,
+  /** The number of nodes that may end during the turn of one event; after that the event is a dead letter. */
+  takeOversBeforeDeadLetter: 5,
   /** The time limit from the spawn of a process to `ready`. */
   startTimeoutMs: 60_000,
   /**

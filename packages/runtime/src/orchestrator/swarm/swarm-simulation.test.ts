@@ -17,6 +17,7 @@ const policy: SupervisionPolicy = {
   restart: { quickCrashes: 2, baseMs: 50, maxMs: 400, healthyMs: 5_000 },
   idle: { hibernateAfterSeconds: 1 },
   crashesBeforeDeadLetter: 3,
+  takeOversBeforeDeadLetter: 5,
   startTimeoutMs: 10_000,
   startAttempts: 2,
   hibernateGraceMs: 1_000,

@@ -15,6 +15,8 @@ export interface InboxEntry {
   readonly event: AgentEvent;
   /** The reason, if the event was cancelled. Its turn still runs, but ends as cancelled. */
   readonly cancelled?: string;
+  /** The number of nodes that ended while they ran the event's turn; absent if there is none. Only in a store of many nodes. */
+  readonly takeOvers?: number;
 }
 
 /** The part of a line that is about one instance. The lines of an instance are numbered without gaps. */

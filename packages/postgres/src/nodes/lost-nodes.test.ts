@@ -1,0 +1,88 @@
+import { describe, expect, test } from '../testing/with-postgres.ts';
+import type { AgentAddress } from '@goondan/types';
+import { openSwarmPerTest } from '../testing/test-swarm.ts';
+import { claimInstance } from './claim-rows.ts';
+import type { NodePlacement } from './placement.ts';
+
+const begun: AgentAddress = { agentName: 'coder', instanceKey: 'begun' };
+const waiting: AgentAddress = { agentName: 'coder', instanceKey: 'waiting' };
+const rows = await openSwarmPerTest();
+
+async function addInputs(): Promise<void> {
+  for (const at of [begun, waiting]) await rows.addInput(at, { seq: 1, eventId: at.instanceKey });
+  await rows.database.query(`update gdn_inbox set began = true where swarm = $1 and key = 'begun'`, [rows.swarm]);
+}
+
+async function lostNodes(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const found = await rows.database.query<{ key: string; lost: string }>(
+    `select key, array_to_string(lost_nodes, ',') as lost from gdn_inbox where swarm = $1`,
+    [rows.swarm],
+  );
+  return Object.fromEntries(found.map(({ key, lost }) => [key, lost === '' ? [] : lost.split(',')]));
+}
+
+async function claimBoth(node: NodePlacement): Promise<void> {
+  for (const at of [begun, waiting]) expect(await node.claim(at)).toBe(true);
+}
+
+describe('R-03 a node that ended', () => {
+  test('counts against the turn that had begun there, once for each node', async () => {
+    await addInputs();
+    const first = await rows.join('one');
+    await claimBoth(first);
+    await rows.endLease(first);
+    const second = await rows.join('two');
+    await claimBoth(second);
+    // The answer of the first claim was lost.
+    await claimInstance(rows, second.id, begun);
+    expect(await lostNodes()).toEqual({ begun: [first.id], waiting: [] });
+    await rows.endLease(second);
+    // A node that starts again under its name has the same life behind it.
+    const third = await rows.join('two');
+    await claimBoth(third);
+    // A claim whose snapshot still had an earlier owner.
+    await rows.database.query('update gdn_instance set owner = $2 where swarm = $1', [rows.swarm, first.id]);
+    await claimBoth(await rows.join('three'));
+    expect(await lostNodes()).toEqual({ begun: [first.id, second.id], waiting: [] });
+  });
+
+  test('does not count if it has left or has given the conversation away', async () => {
+    await addInputs();
+    const [first, second] = [await rows.join('one'), await rows.join('two')];
+    await claimBoth(first);
+    await first.leave();
+    await claimBoth(second);
+    for (const at of [begun, waiting]) await second.release(at);
+    await claimBoth(await rows.join('three'));
+    expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
+  });
+
+  test('does not count against a turn that waits for a person', async () => {
+    await addInputs();
+    const first = await rows.join('one');
+    await claimBoth(first);
+    await rows.database.query(
+      `insert into gdn_approval (swarm, id, record, agent, key, expires_at)
+values ($1, 'q', '{}', 'coder', 'begun', clock_timestamp() + interval '1 hour')`,
+      [rows.swarm],
+    );
+    await rows.endLease(first);
+    await claimBoth(await rows.join('two'));
+    expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
+  });
+});
+
+describe('S-10 a node that was cut off from the database, and lived', () => {
+  test('does not count, whether it joins again before or after its turns were taken over', async () => {
+    await addInputs();
+    const [first, other] = [await rows.join('one'), await rows.join('two')];
+    await claimBoth(first);
+    await rows.endLease(first);
+    expect(await other.claim(begun)).toBe(true);
+    const again = await rows.join('one', { cutOff: first.id });
+    expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
+    await rows.database.query('update gdn_inbox set began = true where swarm = $1', [rows.swarm]);
+    expect(await again.claim(waiting)).toBe(true);
+    expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
+  });
+});
