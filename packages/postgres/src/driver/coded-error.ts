@@ -44,6 +44,7 @@ const refusals: readonly Refusal[] = [
 
 /** A prepared statement is not, or is already, at the connection; or a pooler does not know a setting of the connect. */
 const POOLED = /^(?:26000|42P05|08P01.*(?:prepared statement|startup parameter))/;
+const REFUSED_SETTING = /^08P01.*startup parameter/;
 const HOW_TO_POOL = 'Add `prepare=false` and `notify=false` to the address, as docs/clusters.md shows.';
 
 const TOO_MANY =
@@ -132,6 +133,11 @@ export function isUnreadable(error: unknown): boolean {
 /** Returns true if the database refused the user or the password. */
 export function isRefusedLogin({ cause }: GoondanError): boolean {
   return cause instanceof AwayCause && cause.code.startsWith('28');
+}
+
+/** Returns true if a pooler refused the connect because it does not know a setting of it. */
+export function isRefusedSetting({ cause }: GoondanError): boolean {
+  return cause instanceof AwayCause && REFUSED_SETTING.test(`${cause.code} ${cause.message}`);
 }
 
 /** Returns true if the database did not answer in time, or ended the statement after that time (57014). */

@@ -44,6 +44,7 @@ export class ConnectionPool {
   readonly #waiting = new Set<Waiter>();
   #address: StoreAddress;
   #round = 0;
+  #hasTimeout = true;
   #isClosed = false;
 
   /** **Errors** — `E_STORE_ADDRESS`. */
@@ -89,6 +90,12 @@ export class ConnectionPool {
     if (this.#busy.delete(connection)) this.#serve();
   }
 
+  /** As `leave`, when a pooler refused `statement_timeout`. Later connections do without it. */
+  leaveTimeout(connection: Connection): void {
+    this.#hasTimeout = false;
+    this.leave(connection);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const waiter of this.#waiting) waiter();
@@ -112,7 +119,9 @@ export class ConnectionPool {
       if (place >= 0) this.#idle.splice(place, 1);
     };
     const [address, round] = [this.#address, this.#round];
-    const sql = connect(address, { ...this.options, host: round, connections: 1, onClosed });
+    const { abandonedMs, ...options } = this.options;
+    const timeout = this.#hasTimeout && abandonedMs !== undefined ? { abandonedMs } : {};
+    const sql = connect(address, { ...options, ...timeout, host: round, connections: 1, onClosed });
     const state = { hasAnswered: false, isWritable: false, isClosed: false };
     const connection: Connection = { sql, address, round, ...state };
     return connection;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
+import { createConnection, createServer } from 'node:net';
 import { codeOf } from '../testing/code-of.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
@@ -165,6 +166,48 @@ test('a connection says whose it is', async () => {
   await database.close();
 });
 
+/** A pooler as PgBouncer in session mode: it refuses a connect with a setting that it does not know. */
+async function startPooler(serverPort: number) {
+  let refused = 0;
+  const listener = createServer((client) => {
+    client.on('error', () => undefined);
+    client.once('data', (startup: Buffer) => {
+      if (startup.includes('statement_timeout')) {
+        refused += 1;
+        const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0');
+        const head = Buffer.from('E....');
+        head.writeUInt32BE(fields.length + 4, 1);
+        return void client.end(Buffer.concat([head, fields]));
+      }
+      const server = createConnection({ port: serverPort, host: '127.0.0.1' });
+      server.on('error', () => client.destroy());
+      server.write(startup);
+      client.pipe(server).pipe(client);
+    });
+  });
+  await new Promise<void>((resolve) => void listener.listen(0, '127.0.0.1', resolve));
+  const at = listener.address();
+  return {
+    address: `postgres://postgres@127.0.0.1:${typeof at === 'object' ? at?.port : 0}/${name}`,
+    refused: () => refused,
+    [Symbol.dispose]: () => void listener.close(),
+  };
+}
+
+test('a pooler that refuses the time of statements gets connections without it, and nobody is told of a problem', async () => {
+  using pooler = await startPooler(hosts[0]?.port ?? 0);
+  const problems: string[] = [];
+  const database = openDatabase(pooler.address, { connections: 2, onProblem: (each) => void problems.push(each) });
+  const both = await Promise.all([database.query('select 1 as one'), database.query('select 1 as one')]);
+  expect(both.map(([row]) => row)).toEqual([{ one: 1 }, { one: 1 }]);
+  const before = pooler.refused();
+  expect(before).toBeGreaterThan(0);
+  expect(await codeOf(database.query('select pg_terminate_backend(pg_backend_pid())'))).toBe('E_STORE_AWAY');
+  expect(await codeOf(database.query('select 1'))).toBeUndefined();
+  expect([pooler.refused(), problems]).toEqual([before, []]);
+  await database.close();
+});
+
 describe('an address that is read at each connect', () => {
   test('is the old one while it cannot be read, and the reason is told once', async () => {
     const problems: string[] = [];
@@ -195,6 +238,17 @@ describe('an address that is read at each connect', () => {
     expect(problems).toHaveLength(2);
     await database.close();
   });
+});
+
+test('two reasons why no connection can be made are told once each, however often they alternate', async () => {
+  const problems: string[] = [];
+  let address = made.address.replace(name, 'nowhere');
+  const database = openDatabase(() => address, { connections: 1, onProblem: (each) => void problems.push(each) });
+  address = 'nonsense';
+  for (let attempt = 0; attempt < 3; attempt += 1)
+    expect(await codeOf(database.query('select 1'))).toBe('E_STORE_ADDRESS');
+  expect(problems).toHaveLength(2);
+  await database.close();
 });
 
 describe('a server that refuses', () => {

@@ -6,7 +6,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import { addressReader, type GivenAddress } from './address.ts';
-import { codedError, isElsewhere, isLate, storeAway } from './coded-error.ts';
+import { codedError, isElsewhere, isLate, isRefusedSetting, storeAway } from './coded-error.ts';
 import { type Connection, ConnectionPool } from './connection-pool.ts';
 import { listenAlways } from './listen-always.ts';
 import { MOST_TIMES } from './repeat.ts';
@@ -48,13 +48,15 @@ export interface DatabaseOptions {
   readonly mostTimes?: number;
   /** The node or the command, as `pg_stat_activity` shows it. */
   readonly name?: string;
-  /** Told why a connection cannot be made, each reason once until another one. Must not throw. */
+  /** Told why a connection cannot be made, each reason once until one could be made. Must not throw. */
   readonly onProblem?: (problem: string) => void;
 }
 
 const MOST_CONNECTIONS = 10;
 const STATEMENT_MS = 5000;
 const CONNECT_MS = 2000;
+/** The most reasons that are told before a connection can be made again. */
+const MOST_TOLD = 100;
 
 /** Opens a database. Nothing is connected before the first statement. **Errors** — `E_STORE_ADDRESS`. */
 export function openDatabase(given: GivenAddress, options: DatabaseOptions = {}): Database {
@@ -62,11 +64,12 @@ export function openDatabase(given: GivenAddress, options: DatabaseOptions = {})
   const { mostTimes = MOST_TIMES, name, onProblem = () => undefined } = options;
   const readAddress = addressReader(given);
   const connecting = { connectMs, ...(name !== undefined && { name }) };
-  let told: string | undefined;
+  const told = new Set<string>();
   const tell = (error: unknown) => {
     const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
-    if (problem !== told) onProblem(problem);
-    told = problem;
+    if (told.has(problem) || told.size === MOST_TOLD) return;
+    told.add(problem);
+    onProblem(problem);
   };
   const pool = new ConnectionPool({
     readAddress,
@@ -85,11 +88,15 @@ export function openDatabase(given: GivenAddress, options: DatabaseOptions = {})
   ): Promise<readonly Row[]> => {
     try {
       const rows = await within(used.sql.unsafe(statement, [...values]), statementMs, patience);
-      if (!used.hasAnswered) told = undefined;
+      if (!used.hasAnswered) told.clear();
       used.hasAnswered = true;
       return rows;
     } catch (error) {
       const coded = codedError(error, used.address, statement);
+      if (isRefusedSetting(coded)) {
+        pool.leaveTimeout(used);
+        throw coded;
+      }
       const isOfConnect = !used.hasAnswered && !isLate(coded);
       if (isOfConnect && (coded.code === 'E_STORE_AWAY' || coded.code === 'E_STORE_ADDRESS')) tell(coded);
       if (isElsewhere(coded, used.address.hosts.length)) pool.leave(used);
@@ -120,16 +127,28 @@ export function openDatabase(given: GivenAddress, options: DatabaseOptions = {})
     }
     throw error;
   };
+  const askOnce = async (statement: string, values: readonly Value[], patience?: Patience): Promise<readonly Row[]> => {
+    const used = await takeUsable();
+    try {
+      return await ask(used, statement, values, patience);
+    } finally {
+      pool.give(used);
+    }
+  };
+  const askUsable: typeof askOnce = async (...question) => {
+    try {
+      return await askOnce(...question);
+    } catch (error) {
+      // Nothing was asked: the pooler refused the connect. The next one is without the setting.
+      if (GoondanError.is(error) && isRefusedSetting(error)) return askOnce(...question);
+      throw error;
+    }
+  };
   return {
     async query<Found extends Row>(statement: string, values: readonly Value[] = [], patience?: Patience) {
       if (isClosed) throw storeAway('it was closed');
-      const used = await takeUsable();
-      try {
-        // Safe: the statement decides the columns of its rows.
-        return (await ask(used, statement, values, patience)).map(withNumbers) as unknown as readonly Found[];
-      } finally {
-        pool.give(used);
-      }
+      // Safe: the statement decides the columns of its rows.
+      return (await askUsable(statement, values, patience)).map(withNumbers) as unknown as readonly Found[];
     },
     listen: (channel, heard) => listenAlways(readAddress, connecting, channel, heard),
     async close() {
