@@ -1,5 +1,6 @@
 import { describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
+import { until } from '../../../../test/until.ts';
 import { openSwarmPerTest } from '../testing/test-swarm.ts';
 import { claimInstance } from './claim-rows.ts';
 import type { NodePlacement } from './placement.ts';
@@ -19,6 +20,14 @@ async function lostNodes(): Promise<Readonly<Record<string, readonly string[]>>>
     [rows.swarm],
   );
   return Object.fromEntries(found.map(({ key, lost }) => [key, lost === '' ? [] : lost.split(',')]));
+}
+
+/** The number of statements of this database that sleep. */
+async function sleeping(): Promise<number> {
+  const found = await rows.database.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+  );
+  return found.length;
 }
 
 async function claimBoth(node: NodePlacement): Promise<void> {
@@ -54,6 +63,26 @@ describe('R-03 a node that ended', () => {
     await claimBoth(second);
     for (const at of [begun, waiting]) await second.release(at);
     await claimBoth(await rows.join('three'));
+    expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
+  });
+
+  test('does not count in a claim that fails, nor if it gives the conversation away while another node claims it', async () => {
+    await addInputs();
+    const [first, second] = [await rows.join('one'), await rows.join('two')];
+    await claimBoth(first);
+    // The claim sees the owner of before, and waits until it has given the conversation away.
+    const released = rows.database.query(
+      `with freed as (update gdn_instance set owner = null where swarm = $1 and key = 'begun' returning 1)
+select pg_sleep(0.5) from freed`,
+      [rows.swarm],
+    );
+    await until(async () => (await sleeping()) === 1);
+    expect(await second.claim(begun)).toBe(true);
+    await released;
+    await rows.endLease(second);
+    const third = await rows.join('three');
+    await rows.endLease(third);
+    expect(await claimInstance(rows, third.id, begun)).toMatchObject({ epoch: undefined, isLiving: false });
     expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
   });
 
