@@ -12,9 +12,9 @@ export type Query = <Found extends Row>(statement: string, values?: readonly Val
 
 /**
  * Returns `query` of a database that repeats a statement after `E_STORE_AWAY`, with growing waits, as long as `mayRepeat`
- * returns true. Then it rejects with the last error. So it does after a refused password, which may have changed before the
- * file of the address. Only for statements that can be repeated. A statement that was too late
- * gets twice the time, so a large one ends on a slow database, too.
+ * returns true. Then it rejects with the last error. A refused password is repeated, too: it may have changed before the file
+ * of the address. Only for statements that can be repeated. A statement that was too late gets twice the time, so a large one
+ * ends on a slow database, too.
  */
 export function repeating(database: Pick<Database, 'query'>, mayRepeat: () => boolean): Query {
   return async <Found extends Row>(statement: string, values?: readonly Value[]) => {
@@ -23,7 +23,7 @@ export function repeating(database: Pick<Database, 'query'>, mayRepeat: () => bo
       try {
         return await database.query<Found>(statement, values, { times, mayWait: mayRepeat });
       } catch (error) {
-        if (!GoondanError.is(error) || !mayPass(error) || !mayRepeat()) throw error;
+        if (!mayPass(error) || !mayRepeat()) throw error;
         if (isLate(error)) times = Math.min(2 * times, MOST_TIMES);
       }
       await new Promise((resolve) => void setTimeout(resolve, waitMs * (0.5 + Math.random() / 2)));
@@ -31,6 +31,7 @@ export function repeating(database: Pick<Database, 'query'>, mayRepeat: () => bo
   };
 }
 
-function mayPass(error: GoondanError): boolean {
-  return error.code === 'E_STORE_AWAY' || isRefusedLogin(error);
+/** Returns true for an error after which the same statement can succeed later. */
+export function mayPass(error: unknown): error is GoondanError {
+  return GoondanError.is(error) && (error.code === 'E_STORE_AWAY' || isRefusedLogin(error));
 }

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
 import type { LogFrame } from '@goondan/runtime/history';
+import { StoreAddress } from '../driver/address.ts';
+import { codedError } from '../driver/coded-error.ts';
+import type { Database } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { countStatements } from '../testing/count-statements.ts';
@@ -19,8 +22,8 @@ beforeEach(() => {
   database.take();
 });
 
-function logOf(node: string, options = {}) {
-  return new PostgresLog({ database, swarm, node, mayRepeat: () => false }, { waitMs: never, ...options });
+function logOf(node: string, options = {}, through: Database = database) {
+  return new PostgresLog({ database: through, swarm, node, mayRepeat: () => false }, { waitMs: never, ...options });
 }
 
 function frame(seq: number, more: Partial<LogFrame> = {}): LogFrame {
@@ -133,6 +136,16 @@ describe('frames', () => {
     const small = logOf('one', { mostBytes: 10 });
     await small.append(instance, epoch, frame(2, { isDurable: false }));
     expect(await framesOf()).toHaveLength(2);
+  });
+
+  test.each([
+    ['is away', '57P01'],
+    ['refuses the password', '28P01'],
+  ])('S-10 a write at whose end the lease has run out is fenced, also if the database %s', async (_title, errno) => {
+    const epoch = await claimInstance(database, swarm, instance, 'one');
+    const error = codedError({ code: 'ERR_POSTGRES_SERVER_ERROR', errno }, StoreAddress.parse('postgres://db/gdn'));
+    const log = logOf('one', {}, { ...database, query: () => Promise.reject(error) });
+    expect(await codeOf(log.append(instance, epoch, frame(1)))).toBe('E_FENCED');
   });
 
   test('a gap is refused, and the log stays refused until it is loaded again', async () => {

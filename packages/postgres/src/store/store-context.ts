@@ -1,6 +1,6 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Database, Value } from '../driver/database.ts';
-import { type Query, repeating } from '../driver/repeat.ts';
+import { mayPass, type Query, repeating } from '../driver/repeat.ts';
 
 /** The place from which a node uses the store. Every seam of a node gets the same one. */
 export interface StoreContext {
@@ -41,7 +41,7 @@ export function ownerQueryOf(context: StoreContext): Query {
     try {
       return await query<Found>(statement, values);
     } catch (error) {
-      if (!GoondanError.is(error) || error.code !== 'E_STORE_AWAY') throw error;
+      if (!mayPass(error)) throw error;
       throw new GoondanError('E_FENCED', `The lease of this node ran out before the store answered. ${error.message}`, {
         cause: error,
       });
