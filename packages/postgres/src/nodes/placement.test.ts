@@ -213,6 +213,15 @@ describe('leases', () => {
     expect(ended.stoodStill).toBe(true);
   });
 
+  test('S-10 an answer that comes after the loss does not change why the place was lost', async () => {
+    const clock = makeTestClock();
+    const node = await swarm.join('cut off', { clock });
+    clock.jump({ elapsed: 58_000 });
+    await node.renew();
+    node.ended();
+    expect(node.stoodStill).toBe(false);
+  });
+
   test('S-10 a node without an answer for a whole lease is lost; an answer that comes later changes nothing', async () => {
     const clock = makeTestClock();
     const late = { ...swarm.database };

@@ -143,7 +143,7 @@ export class NodePlacement implements ClusterPlacement {
 
   /** Notes that the database says that the lease has ended. Returns the error for the caller. */
   ended(): GoondanError {
-    this.#stoodStill = true;
+    if (this.#lost === undefined) this.#stoodStill = true;
     return this.#lose(`The lease of node "${this.node}" has ended in the database.`);
   }
 
