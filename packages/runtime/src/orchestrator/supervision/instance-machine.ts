@@ -14,9 +14,9 @@
  * 5. Every start passes `seekProcess`, which never skips the backoff. Only `forgive` ends the backoff early. A request
  *    to an instance that does not start waits for the backoff too: its caller gets the error at once, and one start is
  *    tried when the backoff is over.
- * 6. After `crashesBeforeDeadLetter` crashes in its turn, an event is sent as a dead letter (19), and sent again until it
- *    is in the conversation. If a process crashes even then, waiting clients and agents get an error. So is an event
- *    whose turn has ended `takeOversBeforeDeadLetter` nodes.
+ * 6. After `crashesBeforeDeadLetter` crashes in its turn (19), or after its turn has ended `takeOversBeforeDeadLetter`
+ *    nodes, an event is sent as a dead letter, and sent again until it is in the conversation. If a process crashes even
+ *    then, waiting clients and agents get an error.
  * 7. Messages of an earlier process are ignored: frames carry the number of their process.
  * 8. A process that was killed or asked to end does end: every such step kills the process or sets a deadline.
  * 9. If the orchestrator kills a process because it is late, that is not a crash. If a process hangs or exits by
