@@ -124,7 +124,7 @@ function addSignInCommands(group: GdnCommand): void {
       'a scope to ask for, besides those that the server demands. You can repeat this option',
       collect,
     )
-    .option('--no-browser', 'print the address only')
+    .option('--no-open', 'print the address only')
     .option('--trust', 'trust the bundle without asking, for this run only')
     .bundleOptions()
     .examples('gdn mcp login tickets --bundle my-swarm', 'gdn mcp login tickets --scope tickets:write')

@@ -18,8 +18,8 @@ import {
 
 export interface LoginRequest extends SignInRequest {
   readonly scope?: readonly string[];
-  /** False if `--no-browser` was given. */
-  readonly browser?: boolean;
+  /** False if `--no-open` was given. */
+  readonly open?: boolean;
 }
 
 /** The time that a person has to sign in. */
@@ -32,7 +32,7 @@ interface ShownSignIn extends SignInStatus {
 }
 
 export async function login(
-  { scope = [], browser = true, ...request }: LoginRequest,
+  { scope = [], open = true, ...request }: LoginRequest,
   name: string,
   terminal: Terminal,
   signal: AbortSignal,
@@ -45,7 +45,7 @@ export async function login(
       'On another machine, open it there, and paste the address of the page that cannot be shown at the end.\n';
     terminal.printError(`Waiting for the sign-in. Ctrl-C ends it.${terminal.isTyped ? ` ${paste}` : '\n'}`);
     // Only a person who sees the address may get a browser window.
-    if (browser && terminal.canAsk) openBrowser(url);
+    if (open && terminal.canAsk) openBrowser(url);
   };
   try {
     const signedIn = await signInPerson({
