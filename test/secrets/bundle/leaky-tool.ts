@@ -15,6 +15,8 @@ export const handlers = {
   fail(ctx: ToolContext) {
     const { config, environment } = everything(ctx);
     console.error('printed by the tool', config, environment);
-    throw new Error(`failed with ${JSON.stringify(config)} and ${encodeURIComponent(JSON.stringify(environment))}`);
+    const text = JSON.stringify(config);
+    const error = new Error(`failed with ${text} and ${encodeURIComponent(JSON.stringify(environment))}`);
+    throw Object.assign(error, { name: text, code: text });
   },
 };

@@ -445,10 +445,12 @@ describe('the secrets of a connection', () => {
     expect(connector.lines()).toMatchObject([{ message: 'with ***' }]);
   });
 
-  test('are masked in the reason of its failure', async () => {
-    const connector = open(() => Promise.reject(new Error('401 for sk-live-12345')), { secrets });
+  test('are masked in the reason, the suggestion and the place of its failure', async () => {
+    const failure = new GoondanError('E_CONNECTOR_LOAD', '401 for sk-live-12345', { suggestion: 'Not sk-live-12345.' });
+    const place = { file: 'sk-live-12345.ts', line: 1, column: 1 };
+    const connector = open(() => Promise.reject(Object.assign(failure, { place })), { secrets });
     await connector.startToEnd();
-    expect(connector.error()?.message).toEndWith('401 for ***');
+    expect(connector.error()).toMatchObject({ message: '401 for ***', suggestion: 'Not ***.' });
     expect(JSON.stringify(connector.heard)).not.toContain('sk-live');
   });
 });

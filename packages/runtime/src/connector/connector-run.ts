@@ -14,7 +14,7 @@
 import { type Cleanup, type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
-import { toFrameError } from '../ipc/check/frame-error.ts';
+import { maskFrameError, toFrameError } from '../ipc/check/frame-error.ts';
 import { ConnectorAsker } from '../ipc/connector-asks.ts';
 import { connectorEmitter } from '../ipc/connector-events.ts';
 import { FileUploads } from '../ipc/connector-files.ts';
@@ -199,11 +199,8 @@ export class ConnectorRun {
     const failed = toFrameError(this.#explain(toShowable(thrown)), 'E_CONNECTOR_ENDED');
     this.#logThrown('error', `${this.#name} failed`, thrown, 'connector.failed', { code: failed.code });
     const { place } = this.#locate(thrown);
-    const message = cutMessage(this.#mask(failed.message));
-    await this.#end.after(
-      { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } },
-      1,
-    );
+    const error = maskFrameError(failed, (text) => cutMessage(this.#mask(text)));
+    await this.#end.after({ type: 'failed', error: place === undefined ? error : { ...error, place } }, 1);
   }
 
   /** Returns a loading error unchanged, and wraps any other error as the connector's own. */

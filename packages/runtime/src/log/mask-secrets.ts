@@ -2,7 +2,7 @@
  * Replaces secrets in every text that is written or shown. So secrets do not leave the process, not even in a
  * JSON-escaped, URL-encoded, base64 or hexadecimal form, or printed as part of an object.
  */
-import type { JsonObject, JsonValue } from '@goondan/types';
+import { isErrorCode, type JsonObject, type JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
@@ -76,6 +76,11 @@ export function versionOf(mask: Mask | SecretMask): unknown {
 /** Masks a text that was cut: its end may be the beginning of a secret, and is then left out. */
 export function maskBeginning(text: string, mask: Mask): string {
   return (mask.beginning ?? mask)(text);
+}
+
+/** Masks the code of an error that bundle code threw. A code of the catalogue stays, because programs compare it. */
+export function maskCode(code: string, mask: Mask): string {
+  return isErrorCode(code) ? code : mask(code);
 }
 
 /**

@@ -21,7 +21,12 @@ const forms = canaries.flatMap((secret) => [
 const everything = forms.join(' | ');
 
 const tell = (code: string) =>
-  Object.assign(new Error(everything), { code, suggestion: everything, helpUrl: everything });
+  Object.assign(new Error(everything), {
+    name: `Teller ${everything}`,
+    code: `${code} ${everything}`,
+    suggestion: everything,
+    helpUrl: everything,
+  });
 
 const speaker: ExtensionRegister = ({ logger, pipeline, events }) => {
   const say = () => {
@@ -59,8 +64,10 @@ const throwIn = (kind: 'step' | 'toolCall'): ExtensionRegister => {
 };
 
 async function run(more: readonly ExtensionRegister[]) {
+  const written: unknown[] = [];
   const agent = await scriptedAgent({
     secrets: canaries,
+    store: watched(memoryStore(), written),
     tools: [teller],
     script: [{ when: 'go', call: { tool: 'teller__tell' } }, { say: 'done' }],
     extensions: [
@@ -71,7 +78,7 @@ async function run(more: readonly ExtensionRegister[]) {
   });
   const turn = await agent.say('go');
   await agent.close();
-  return { agent, turn };
+  return { agent, turn, written };
 }
 
 describe('the 20 secrets', () => {
@@ -83,8 +90,9 @@ describe('the 20 secrets', () => {
 
   test('are in no tool result, whether a tool or a layer threw', async () => {
     for (const more of [[], [throwIn('toolCall')]]) {
-      const { agent, turn } = await run(more);
+      const { agent, turn, written } = await run(more);
       expect(turn.text).toBe('done');
+      expect(JSON.stringify(written)).not.toMatch(feather);
       const results = (await agent.messages()).filter(({ data }) => data.role === 'tool');
       expect(results).toHaveLength(1);
       expect(JSON.stringify(results)).toContain('***');
@@ -93,9 +101,21 @@ describe('the 20 secrets', () => {
     }
   });
 
+  test('are in no error that a layer returns; a code of the catalogue stays', async () => {
+    for (const code of [everything, 'E_TOOL_FAILED']) {
+      const error = { name: everything, message: everything, code };
+      const maker: ExtensionRegister = ({ pipeline }) =>
+        pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), status: 'error', error }));
+      const { agent } = await run([maker]);
+      const results = (await agent.messages()).filter(({ data }) => data.role === 'tool');
+      expect(JSON.stringify(results)).toContain(code === everything ? '***' : '"code":"E_TOOL_FAILED"');
+      expect(JSON.stringify([results, agent.told])).not.toMatch(feather);
+    }
+  });
+
   test('are in no turn error', async () => {
     const { turn } = await run([throwIn('step')]);
-    expect(turn.result.error).toMatchObject({ code: 'E_LAYER' });
+    expect(turn.result.error?.code).toMatch(/^E_LAYER [^]*\*\*\*/);
     expect(turn.result.error?.message).toContain('***');
     expect(JSON.stringify(turn.result)).not.toMatch(feather);
   });

@@ -1,7 +1,7 @@
 /** Reads a thrown value: the extension that threw it, and its form in results and runtime events. */
 import { GoondanError, type ModelFailure, modelFailures, type TurnError } from '@goondan/types';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
-import type { Mask } from '../../log/mask-secrets.ts';
+import { type Mask, maskCode } from '../../log/mask-secrets.ts';
 import { readField } from '../../json/read-field.ts';
 
 /**
@@ -42,7 +42,7 @@ export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask =
   const helpUrl = textField(thrown, 'helpUrl');
   return {
     message: mask(messageOf(thrown)),
-    ...(code === undefined ? {} : { code }),
+    ...(code === undefined ? {} : { code: maskCode(code, mask) }),
     ...(suggestion === undefined ? {} : { suggestion: mask(suggestion) }),
     ...(helpUrl === undefined ? {} : { helpUrl: mask(helpUrl) }),
     ...(extension === undefined ? {} : { extension }),

@@ -1,6 +1,6 @@
 /** The log of an agent process: lines for people. They are sent to the orchestrator, which writes them to the file. */
 import type { CodePlace, ErrorCode, JsonObject } from '@goondan/types';
-import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, maskFrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { readField } from '../../json/read-field.ts';
 import { locateIn, type LocateThrown } from '../../log/locate-thrown.ts';
@@ -48,14 +48,9 @@ export class ProcessLog {
 
   /** Converts a thrown value for a message to the orchestrator, with secrets masked. */
   frameError(thrown: unknown, fallback: ErrorCode): FrameError {
-    const { message, suggestion, ...rest } = toFrameError(thrown, fallback);
+    const error = maskFrameError(toFrameError(thrown, fallback), (text) => this.mask(text));
     const { place } = this.locate(thrown);
-    return {
-      ...rest,
-      message: this.mask(message),
-      ...(suggestion === undefined ? {} : { suggestion: this.mask(suggestion) }),
-      ...(place === undefined ? {} : { place }),
-    };
+    return place === undefined ? error : { ...error, place };
   }
 
   /** Writes a line about a thrown value. */

@@ -1,6 +1,6 @@
-/** Masks secrets in the results of tools: in their content, but not in ids and codes. */
+/** Masks secrets in the results of tools: in their content, but not in ids. */
 import type { JsonObject, JsonValue, ToolCallResult } from '@goondan/types';
-import { type Mask, maskJson } from '../../log/mask-secrets.ts';
+import { type Mask, maskCode, maskJson } from '../../log/mask-secrets.ts';
 
 export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResult {
   if (mask.isEmpty === true) return result;
@@ -12,8 +12,9 @@ export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResu
   return {
     ...result,
     ...(output === undefined ? {} : { output: maskedOutput }),
-    // The code of an error is not masked.
-    ...(error === undefined ? {} : { error: { ...maskedError, ...(error.code && { code: error.code }) } }),
+    ...(error === undefined
+      ? {}
+      : { error: { ...maskedError, ...(error.code && { code: maskCode(error.code, mask) }) } }),
   } as ToolCallResult;
 }
 

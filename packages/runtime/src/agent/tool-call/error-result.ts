@@ -1,6 +1,7 @@
 /** A failed tool call: its result for the model, and its line in the log. */
 import { GoondanError, type ToolCallResult } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
+import { readField } from '../../json/read-field.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
@@ -16,8 +17,9 @@ export function errorResult(
 ): ToolCallResult {
   const limit = tools.get(toolName)?.errorMessageLimit ?? plan.policy.errorMessageLimit;
   const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode, mask);
-  const name = thrown instanceof Error ? { name: thrown.name } : {};
-  const error = { ...name, message: cut(message, limit), ...defined({ code, suggestion, helpUrl }) };
+  const name = thrown instanceof Error ? readField(thrown, 'name') : undefined;
+  const named = typeof name === 'string' ? { name: mask(name) } : {};
+  const error = { ...named, message: cut(message, limit), ...defined({ code, suggestion, helpUrl }) };
   return { toolCallId, toolName, status: 'error', error };
 }
 

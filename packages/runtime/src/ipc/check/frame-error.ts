@@ -3,6 +3,7 @@
  * the stack.
  */
 import { type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
+import type { Mask } from '../../log/mask-secrets.ts';
 import { codePlace } from './code-place.ts';
 import { type Check, count, flag, ShapeError, object, optional, text } from './shape.ts';
 
@@ -42,6 +43,16 @@ export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
       retryAfterMs: Math.max(0, Math.round(retryAfterMs ?? 0)),
     }),
     ...(place === undefined ? {} : { place }),
+  };
+}
+
+/** Masks the texts of an error that bundle code threw. */
+export function maskFrameError({ message, suggestion, place, ...rest }: FrameError, mask: Mask): FrameError {
+  return {
+    ...rest,
+    message: mask(message),
+    ...(suggestion === undefined ? {} : { suggestion: mask(suggestion) }),
+    ...(place === undefined ? {} : { place: { ...place, file: mask(place.file) } }),
   };
 }
 
