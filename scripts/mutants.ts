@@ -40,13 +40,26 @@ const resultFile = 'test/mutants.txt';
 const keptFolder = join(repository, 'tmp/mutants');
 const keptFile = join(keptFolder, 'results.txt');
 
+const usage = `Usage: npm run mutants [-- FOLDER … | ID …] [--share PART] [--fresh] [--write]
+
+Example: npm run mutants -- packages/base/src/extensions/approval --share 1
+`;
+
 async function main(): Promise<number> {
   const { values, positionals: wanted } = parseArgs({
     allowPositionals: true,
-    options: { share: { type: 'string' }, fresh: { type: 'boolean' }, write: { type: 'boolean' } },
+    options: {
+      share: { type: 'string' },
+      fresh: { type: 'boolean' },
+      write: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   });
-  if (values.fresh) rmSync(keptFolder, { recursive: true, force: true });
+  if (values.help) return end(usage, 0);
   const files = listFiles();
+  const unknown = wanted.find((each) => !/^[0-9a-f]{10}$/.test(each) && !files.some((path) => isIn(path, each)));
+  if (unknown !== undefined) return end(`There is no folder, module or mutant "${unknown}".\n\n${usage}`, 2);
+  if (values.fresh) rmSync(keptFolder, { recursive: true, force: true });
   const all = await listAll(files);
   const chosen = choose(all, wanted, values.share);
   console.log(`${chosen.length} of ${all.length} mutants`);
@@ -83,13 +96,14 @@ async function listAll(files: readonly string[]): Promise<PlacedMutant[]> {
 
 /** Chooses mutants of folders, modules and ids; of all code when `wanted` is empty. */
 function choose(all: readonly PlacedMutant[], wanted: readonly string[], share?: string): PlacedMutant[] {
-  const inside = all.filter(
-    ({ path }) =>
-      wanted.length === 0 || wanted.some((folder) => `${path}/`.startsWith(`${folder.replace(/\/$/, '')}/`)),
-  );
+  const inside = all.filter(({ path }) => wanted.length === 0 || wanted.some((folder) => isIn(path, folder)));
   const usual = wanted.length === 0 ? SAMPLE : Math.max(SAMPLE, OF_FOLDERS / inside.length);
   const sample = new Set(inside.filter(({ id }) => isSampled(id, Number(share ?? usual))));
   return all.filter((mutant) => sample.has(mutant) || wanted.includes(mutant.id));
+}
+
+function isIn(path: string, folder: string): boolean {
+  return `${path}/`.startsWith(`${folder.replace(/\/$/, '')}/`);
 }
 
 /** An id is a random number that stays the same. */
@@ -162,6 +176,12 @@ async function tryChosen(tools: Tools, chosen: readonly PlacedMutant[], limits?:
     appendFileSync(keptFile, `${outcome} ${stateOf(mutant)}\n`);
   });
   return { letters, failed };
+}
+
+/** Prints a text, to standard error if it is about a failure. Returns the exit code. */
+function end(text: string, exitCode: number): number {
+  (exitCode === 0 ? process.stdout : process.stderr).write(text);
+  return exitCode;
 }
 
 function read(path: string): string {
