@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GoondanError } from '@goondan/types';
 import { temporaryFolder } from '../../../../../test/temporary-folder.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { joinFiles } from '../../store/files/file-placement.ts';
@@ -45,16 +46,14 @@ test('a format that is whole is not written again, so that no process ever misse
 });
 
 test.each([
-  ['0', '{"formatVersion":0}\n'],
-  ['12', '{\n  "name": "later", "formatVersion": 12\n}'],
-  ['unknown', '{"version":2}'],
-  ['unknown', 'later'],
-])('a state root of format %s gives one clear error, and is not changed: %j', async (version, text) => {
+  ['has format 0', '{"formatVersion":0}\n'],
+  ['has format 12', '{\n  "name": "later", "formatVersion": 12\n}'],
+  ['is damaged', '{"version":2}'],
+  ['is damaged', 'later'],
+  ['is damaged', '{"formatVersion":"1"}'],
+  ['is damaged', 'null'],
+])('a state root whose format.json %s gives one clear error, and is not changed: %j', async (problem, text) => {
   const { stateRoot, path } = newRoot(text);
-  const refusal = {
-    code: 'E_STORE_FORMAT',
-    message: `The state root ${stateRoot} has format ${version}; this version of Goondan reads and writes format 1.`,
-  };
   const place = { stateRoot, workspaceId: 'shop' };
   const at = { agentName: 'host', instanceKey: 'default' };
   const { directory, history, traces, logs } = openStoreReader(place);
@@ -63,7 +62,11 @@ test.each([
     openSwarmList(place).list(),
     ...[directory.exists(), directory.instances(), history.read(at), traces.list(), logs.read({ last: 1 })],
   ];
-  for (const use of uses) expect(await rejectionOf(use)).toMatchObject(refusal);
+  for (const use of uses) {
+    const { code, message, suggestion } = (await rejectionOf(use)) as GoondanError;
+    expect({ code, text: message }).toEqual({ code: 'E_STORE_FORMAT', text: expect.stringContaining(` ${problem}`) });
+    expect(suggestion.includes('{"formatVersion":1}')).toBe(problem === 'is damaged');
+  }
   expect(readFileSync(path, 'utf8')).toBe(text);
   expect(existsSync(join(stateRoot, 'workspaces'))).toBe(false);
 });

@@ -14,8 +14,17 @@ interface FormatPlace {
 export async function refuseOtherFormat({ stateRoot, fs = systemFs }: FormatPlace): Promise<void> {
   const found = await readFormat(codedFs(fs), stateRoot);
   if (found === undefined || found === FORMAT_VERSION) return;
+  if (found === 'unknown') throw damaged(stateRoot);
   const known = `this version of Goondan reads and writes format ${FORMAT_VERSION}`;
   throw new GoondanError('E_STORE_FORMAT', `The state root ${stateRoot} has format ${found}; ${known}.`);
+}
+
+function damaged(stateRoot: string): GoondanError {
+  const message = `${formatPath(stateRoot)} is damaged: it is not JSON with a number \`formatVersion\`.`;
+  const suggestion =
+    `If this version of Goondan wrote the state root, write ${ownText.trim()} into the file, or restore a backup. ` +
+    'Otherwise use the version that wrote it, or choose another folder with `--state-root`.';
+  return new GoondanError('E_STORE_FORMAT', message, { suggestion });
 }
 
 /** Writes the format of a state root that has none yet. Several processes may do it at the same time. */
