@@ -47,9 +47,9 @@ describe('gdn validate', () => {
     'proto.yaml:6:3 E_YAML_KEY',
   ];
   const warnings = [
-    '.env:1:1 E_ENV_REFUSED',
-    '.env:2:1 E_ENV_REFUSED',
-    '.env:3:1 E_ENV_REFUSED',
+    '.env:1:1 E_ENV_FILE',
+    '.env:2:1 E_ENV_FILE',
+    '.env:3:1 E_ENV_FILE',
     'bunfig.toml:1:1 E_BUNFIG_REFUSED',
   ];
 

@@ -29,16 +29,13 @@ export const bundleErrors = {
     suggestion: 'Import the module where it is needed, and remove the `preload` line.',
   },
   E_ENV_FILE: {
-    meaning: 'A line of a `.env` file has no valid name, or the file cannot be read. Invalid lines were ignored.',
-    suggestion: 'Write one `NAME=value` per line.',
+    meaning:
+      'A line of a `.env` file has no valid name, or sets a variable that only the environment may set, or the file cannot be read. Such lines were ignored.',
+    suggestion: 'Write one `NAME=value` per line. Set variables such as `PATH` and `HTTPS_PROXY` in the environment.',
   },
   E_ENV_MISSING: {
     meaning: 'A resource takes a value from an environment variable that is not set.',
     suggestion: 'Set the variable in the environment, or in the `.env` of the bundle.',
-  },
-  E_ENV_REFUSED: {
-    meaning: 'The `.env` of a bundle sets a variable that only the environment may set. The line was ignored.',
-    suggestion: 'Set the variable in the environment if you need it, and remove the line.',
   },
   E_IMPORT_MISSING: {
     meaning: 'A module of the bundle imports a package or file that is missing.',

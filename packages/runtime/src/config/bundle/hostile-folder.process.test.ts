@@ -62,8 +62,8 @@ ${head('Extension', 'fine')}spec: { entry: ./harm.ts }
       'proto.yaml:5:3 E_YAML_KEY',
     ]);
     expect(warnings.map(({ code, file, line }) => `${file}:${line} ${code}`)).toEqual([
-      '.env:1 E_ENV_REFUSED',
-      '.env:2 E_ENV_REFUSED',
+      '.env:1 E_ENV_FILE',
+      '.env:2 E_ENV_FILE',
       'bunfig.toml:1 E_BUNFIG_REFUSED',
     ]);
     expect(resources.map(({ name }) => name)).not.toContain('stolen');

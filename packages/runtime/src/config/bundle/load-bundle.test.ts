@@ -330,8 +330,8 @@ describe("a bundle's .env", () => {
     expect(errors).toEqual([]);
     expect(environmentFile).toEqual({ MY_KEY: 'abc' });
     expect(warnings).toMatchObject([
-      { code: 'E_ENV_REFUSED', file: '.env', line: 2, message: expect.stringContaining('ANTHROPIC_BASE_URL') },
-      { code: 'E_ENV_REFUSED', file: '.env', line: 4, message: expect.stringContaining('PATH') },
+      { code: 'E_ENV_FILE', file: '.env', line: 2, message: expect.stringContaining('ANTHROPIC_BASE_URL') },
+      { code: 'E_ENV_FILE', file: '.env', line: 4, message: expect.stringContaining('PATH') },
       { code: 'E_ENV_FILE', file: '.env', line: 5 },
     ]);
   });

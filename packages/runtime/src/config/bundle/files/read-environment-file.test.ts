@@ -33,8 +33,22 @@ describe('a .env file', () => {
     expect(JSON.stringify(findings)).not.toContain('secret');
   });
 
-  test('a line without a name and a value is ignored', () => {
-    for (const line of ['A', '=b', 'A B']) expect(valuesOf(`OK=1\n${line}\n`)).toEqual({ OK: '1' });
+  test('a line without a name or without a value is left out with a warning, which does not show it', () => {
+    for (const line of ['secret', ' =secret', 'a secret', 'export secret', '  secret "x"']) {
+      for (const before of ['OK=1\n', '# A\rOK="1"\r\n']) {
+        const { values, findings } = parseEnvironmentFile(`${before}\n${line}\nB='c\n=d' # e\n\n`);
+        expect(values).toEqual({ OK: '1', B: 'c\n=d' });
+        const place = { file: '.env', line: before.split(/\r\n|\n|\r/).length + 1, column: 1 + line.search(/\S/) };
+        expect(findings).toMatchObject([{ severity: 'warning', problem: { code: 'E_ENV_FILE', ...place } }]);
+        expect(JSON.stringify(findings)).not.toContain('secret');
+      }
+    }
+  });
+
+  test('a quote that is never closed takes no other line', () => {
+    const { values, findings } = parseEnvironmentFile('A="b\nwrong\nC=d');
+    expect(values).toEqual({ A: '"b', C: 'd' });
+    expect(findings).toMatchObject([{ problem: { line: 2 } }]);
   });
 
   test.each([
@@ -57,7 +71,7 @@ describe('a .env file', () => {
       expect(findings).toContainEqual(
         expect.objectContaining({
           severity: 'warning',
-          problem: expect.objectContaining({ code: 'E_ENV_REFUSED', message, line: 2 }),
+          problem: expect.objectContaining({ code: 'E_ENV_FILE', message, line: 2 }),
         }),
       );
     }

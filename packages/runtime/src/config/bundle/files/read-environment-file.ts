@@ -24,19 +24,47 @@ export async function readEnvironmentFile(folder: string) {
 /** Parses the text as Node and Bun do. Variables in values are not expanded. */
 export function parseEnvironmentFile(text: string) {
   const values: Record<string, string> = {};
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...placesWithoutName(text)].map(notAnAssignment);
   const places = placesByName(text);
   for (const [name, value = ''] of Object.entries(process.getBuiltinModule('node:util').parseEnv(text))) {
     const place = places.get(name) ?? placeIn(1, 1);
     if (!variableNamePattern.test(name)) {
       // The name is not shown: it may be a part of a secret with line breaks and without quotes.
-      const message = `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`;
-      findings.push(warningAt(place, 'E_ENV_FILE', message));
+      findings.push(notAnAssignment(place));
     } else if (refused.test(name)) {
-      findings.push(warningAt(place, 'E_ENV_REFUSED', `${FILE} must not set ${name}; it was left out.`));
+      findings.push(warningAt(place, 'E_ENV_FILE', `${FILE} must not set ${name}; it was left out.`));
     } else values[name] = value;
   }
   return { values, findings };
+}
+
+function notAnAssignment(place: CodePlace): Finding {
+  return warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`);
+}
+
+/** Finds the lines that are neither empty nor a comment, and have no name or no `=`. The parser skips them silently. */
+function* placesWithoutName(text: string): Generator<CodePlace> {
+  const rest = text.replaceAll(/\r\n?/g, '\n');
+  let line = 1;
+  for (let start = 0; start < rest.length;) {
+    const end = endOfEntry(rest, start);
+    const [first = '', ...others] = rest.slice(start, end).split('\n');
+    if (/^\s*(?:=|[^\s#=][^=]*$)/.test(first)) yield placeIn(line, 1 + first.search(/\S/));
+    line += 1 + others.length;
+    start = end + 1;
+  }
+}
+
+/** Returns the end of the line, or of the last line of a value in quotes. */
+function endOfEntry(text: string, start: number): number {
+  const endOfLine = (from: number) => {
+    const end = text.indexOf('\n', from);
+    return end < 0 ? text.length : end;
+  };
+  const line = text.slice(start, endOfLine(start));
+  const [opening = '', quote] = /^\s*[^\s#=][^=]*=\s*(["'`])/.exec(line) ?? [];
+  const closing = quote === undefined ? -1 : text.indexOf(quote, start + opening.length);
+  return endOfLine(closing < 0 ? start : closing);
 }
 
 function placesByName(text: string): ReadonlyMap<string, CodePlace> {
