@@ -1,4 +1,5 @@
 /** Questions of agents to people, as a connector shows and answers them. */
+import type { AlwaysScope } from './always-scope.ts';
 import type { JsonObject } from './json.ts';
 
 /** A question of a turn that an event of this Connection began, or of an agent that such a turn called. */
@@ -63,8 +64,8 @@ export interface ConnectorReply {
   readonly args?: JsonObject;
   /** `form`: the filled form. */
   readonly content?: JsonObject;
-  /** `call`: keep the answer in this conversation, for the tool, or for the tool with these arguments. */
-  readonly always?: 'tool' | 'arguments';
+  /** `call`: keep the answer in this conversation. `alwaysScopesOf` returns the choices. */
+  readonly always?: AlwaysScope;
 }
 
 /**

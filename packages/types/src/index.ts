@@ -1,5 +1,6 @@
 export * from './agent-event.ts';
 export * from './agents-api.ts';
+export * from './always-scope.ts';
 export * from './approval.ts';
 export * from './question.ts';
 export * from './budget.ts';

@@ -1,5 +1,5 @@
 /** Reads the answer of a person as clients send it. The swarm checks whether it fits the question. */
-import type { ConnectorReply } from '@goondan/types';
+import { alwaysScopes, type ConnectorReply } from '@goondan/types';
 import { isObject } from '../json/is-object.ts';
 
 export type ReplyFields = Pick<ConnectorReply, 'decision' | 'note' | 'args' | 'content' | 'always'>;
@@ -15,15 +15,14 @@ export function readReply(fields: Readonly<Record<string, unknown>>): ReplyField
   if (note !== undefined && typeof note !== 'string') return { problem: '`note` must be a text' };
   if (args !== undefined && !isObject(args)) return { problem: '`args` must be an object' };
   if (content !== undefined && !isObject(content)) return { problem: '`content` must be an object' };
-  if (always !== undefined && always !== 'tool' && always !== 'arguments') {
-    return { problem: '`always` must be tool or arguments' };
-  }
+  const scope = alwaysScopes.find((each) => each === always);
+  if (always !== scope) return { problem: `\`always\` must be one of ${alwaysScopes.join(', ')}` };
   return {
     decision,
     ...(note === undefined ? {} : { note }),
     ...(args === undefined ? {} : { args }),
     ...(content === undefined ? {} : { content }),
-    ...(always === undefined ? {} : { always }),
+    ...(scope === undefined ? {} : { always: scope }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { GoondanError } from '@goondan/types';
+import { alwaysScopes, GoondanError } from '@goondan/types';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { AnswerOptions, ApproveOptions, DenyOptions } from '../question/give-answer.ts';
 import { stopSignals } from '../stop-signals.ts';
@@ -30,8 +30,8 @@ function addApprove(program: GdnCommand): void {
     .addOption(
       new Option(
         '--always <scope>',
-        'allow such calls in this conversation without a question: "tool" with any arguments, "arguments" with exactly these',
-      ).choices(['tool', 'arguments']),
+        'allow such calls in this conversation without a question: "arguments" with exactly these, "host" with a URL of the same host, "tool" with any arguments',
+      ).choices(alwaysScopes),
     )
     .option('--edit', 'edit the arguments in $VISUAL, $EDITOR or vi; the difference is shown before it runs')
     .option('--args <json>', 'run it with these arguments: a JSON object, or @file with one')

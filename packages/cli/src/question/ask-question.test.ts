@@ -81,18 +81,32 @@ describe('the dialogue about a tool call', () => {
     const { screen } = await ask(call, ['a', 'a']);
     expect(screen.slice(1)).toEqual([
       'Always, in this conversation of helper (default), without a question:',
-      't  every call of bash__exec, with any arguments',
       'a  every call of bash__exec with exactly these arguments',
+      't  every call of bash__exec, with any arguments',
       'A changed tool asks again. `gdn approve --bundle b` lists it, and `gdn deny 3fa9c1d2 --bundle b` revokes it.',
-      'Always what? [t/a, Enter goes back] ',
+      'Always what? [a/t, Enter goes back] ',
     ]);
+  });
+
+  test('always can be for the host of the arguments, as the person edited them', async () => {
+    const fetching = { ...call, args: { url: 'https://example.com/a' } };
+    const { answer, screen } = await ask(fetching, ['a', 'h']);
+    expect(answer).toEqual({ decision: 'approved', always: 'host' });
+    expect(screen).toContain('h  every call of bash__exec to https://example.com, with any other arguments');
+    expect(screen.at(-1)).toBe('Always what? [a/h/t, Enter goes back] ');
+    const { schema: _, ...loose } = fetching;
+    const edited = await ask(loose, ['e', ['{ "url": "http://localhost:1/" }'], 'a', 'h']);
+    expect(edited.answer).toEqual({ decision: 'approved', always: 'host', args: { url: 'http://localhost:1/' } });
+    expect(edited.screen).toContain('h  every call of bash__exec to http://localhost:1, with any other arguments');
+    // Without a host, the key means nothing.
+    expect((await ask(call, ['a', 'h', 'a'])).answer).toEqual({ decision: 'approved', always: 'arguments' });
   });
 
   test('names that come from outside print no lines of their own', async () => {
     const { screen } = await ask({ ...call, instanceKey: 'a\nt  nothing', toolName: 'b\u202e\rc' }, ['a', 'a']);
     expect(screen.slice(1, 3)).toEqual([
       'Always, in this conversation of helper (a\\u000at  nothing), without a question:',
-      't  every call of b\\u202e\\u000dc, with any arguments',
+      'a  every call of b\\u202e\\u000dc with exactly these arguments',
     ]);
   });
 

@@ -3,7 +3,7 @@
  * place.
  */
 import type { QuestionSummary } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
+import { type AlwaysScope, alwaysScopesOf, GoondanError } from '@goondan/types';
 import { asPlainLines } from '../show-diff.ts';
 import type { Asker } from './asker.ts';
 import { type Edit, editArguments } from './edit-arguments.ts';
@@ -11,7 +11,7 @@ import { fillForm } from './fill-form.ts';
 import type { PersonAnswer } from './person-answer.ts';
 import { readAlways, readKey } from './read-key.ts';
 import { showText } from './show-text.ts';
-import { type Always, ALWAYS_PROMPT, EDITED_PROMPT, explainAlways, explainKeys, promptOf } from './wording.ts';
+import { alwaysPromptOf, EDITED_PROMPT, explainAlways, explainKeys, promptOf } from './wording.ts';
 
 /** Returns `undefined` if the person leaves the question open. `isEditing`: begins with the editor of the arguments. */
 export async function askQuestion(
@@ -31,7 +31,7 @@ export async function askQuestion(
       case 'no':
         return { decision: 'denied', ...(key.note !== undefined && { note: key.note }) };
       case 'always': {
-        const always = await askAlways(question, asker);
+        const always = await askAlways({ ...question, ...edit }, asker);
         if (always === undefined) return undefined;
         if (always !== 'back') return { decision: 'approved', ...edit, always };
         break;
@@ -58,12 +58,12 @@ async function editOrGoBack(question: QuestionSummary, current: Edit, asker: Ask
 }
 
 /** Returns `undefined` if the person leaves the question open. */
-async function askAlways(question: QuestionSummary, asker: Asker): Promise<Always | 'back' | undefined> {
+async function askAlways(question: QuestionSummary, asker: Asker): Promise<AlwaysScope | 'back' | undefined> {
   for (;;) {
     asker.show(asPlainLines(explainAlways(question).map((text) => asker.suggest(showText(text)))));
-    const typed = await asker.readLine(ALWAYS_PROMPT);
+    const typed = await asker.readLine(alwaysPromptOf(question));
     if (typed === undefined) return undefined;
-    const always = readAlways(typed);
+    const always = readAlways(typed, alwaysScopesOf(question));
     if (always !== undefined) return always;
   }
 }

@@ -7,9 +7,9 @@ import { describeAlways } from './wording.ts';
 
 /** Describes something that is always allowed: the calls, the conversation, and the person who allowed it. */
 export function describeGrant(grant: GrantSummary, colors: Colors, isWatched: boolean): string {
-  const { id, agent, instanceKey, toolName, always, args, by, via, decidedAt } = grant;
+  const { id, agent, instanceKey, toolName, always, args, host, by, via, decidedAt } = grant;
   return [
-    `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)}): ${showText(describeAlways(always, toolName))}`,
+    `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)}): ${showText(describeAlways(always, toolName, host))}`,
     ...(args === undefined ? [] : [`    ${showArguments(grant)}`]),
     `    allowed by ${showText(nameDoor(by, via))}, ${showTime(decidedAt, { isWatched })}`,
     '',

@@ -3,7 +3,7 @@
  * the command line has no answer, and then the answer is given: nothing is locked while a person thinks.
  */
 import type { QuestionSummary } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
+import { type AlwaysScope, GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
 import type { Result } from '../gdn-command.ts';
 import { interrupted } from '../interrupted.ts';
@@ -17,13 +17,13 @@ import { readFormValues, readJsonOption } from './read-answer-options.ts';
 import { showText } from './show-text.ts';
 import { terminalAsker } from './terminal-asker.ts';
 import { withQuestions } from './with-questions.ts';
-import { type Always, describeEffect, nameAnswer } from './wording.ts';
+import { describeEffect, nameAnswer } from './wording.ts';
 
 const KEPT = ' The swarm is not running: its next start uses the answer.';
 
 export interface ApproveOptions extends BundleOptions {
   readonly note?: string;
-  readonly always?: Always;
+  readonly always?: AlwaysScope;
   readonly edit?: boolean;
   readonly args?: string;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { alwaysScopes } from '@goondan/types';
 import fc from 'fast-check';
 import { readAlways, readKey } from './read-key.ts';
 
@@ -48,17 +49,10 @@ describe('at a question', () => {
     );
   });
 
-  test('always is for the tool or for the arguments, Enter goes back, and nothing else counts', () => {
-    const typed = ['t', ' Tool', 'a', 'arguments', '', 'y', 'n', 'all'];
-    expect(typed.map(readAlways)).toEqual([
-      'tool',
-      'tool',
-      'arguments',
-      'arguments',
-      'back',
-      undefined,
-      undefined,
-      undefined,
-    ]);
+  test('always is for one of the choices, Enter goes back, and nothing else counts', () => {
+    const read = (text: string) => readAlways(text, ['arguments', 'tool']);
+    expect(['t', ' Tool', 'a', 'arguments', ''].map(read)).toEqual(['tool', 'tool', 'arguments', 'arguments', 'back']);
+    for (const text of ['y', 'n', 'all', 'h', 'host']) expect(read(text)).toBeUndefined();
+    expect(['h', 'HOST'].map((text) => readAlways(text, alwaysScopes))).toEqual(['host', 'host']);
   });
 });

@@ -1,5 +1,6 @@
 /** Reads what a person typed at a question. Nothing but a clear yes is a yes. Pure. */
-import type { Always, AskedKind } from './wording.ts';
+import type { AlwaysScope } from '@goondan/types';
+import type { AskedKind } from './wording.ts';
 
 export type TypedKey =
   | { readonly type: 'yes' | 'edit' | 'always' | 'unclear' }
@@ -17,10 +18,9 @@ export function readKey(text: string, kind: AskedKind): TypedKey {
   return { type: 'unclear' };
 }
 
-/** Returns `back` for Enter alone, and `undefined` for everything else that is not a key. */
-export function readAlways(text: string): Always | 'back' | undefined {
+/** Returns `back` for Enter alone, and `undefined` for everything that is neither a choice nor its first letter. */
+export function readAlways(text: string, choices: readonly AlwaysScope[]): AlwaysScope | 'back' | undefined {
   const typed = text.trim().toLowerCase();
   if (typed === '') return 'back';
-  if (typed === 't' || typed === 'tool') return 'tool';
-  return typed === 'a' || typed === 'arguments' ? 'arguments' : undefined;
+  return choices.find((scope) => typed === scope || typed === scope.charAt(0));
 }

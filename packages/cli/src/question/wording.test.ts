@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { AlwaysScope, JsonObject } from '@goondan/types';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { describeEffect, describeWish, explainKeys, nameAnswer, promptOf } from './wording.ts';
 
@@ -42,11 +43,14 @@ describe('the words of a question', () => {
   });
 
   test('say exactly what is always allowed, where, and how to revoke it', () => {
-    const effect = (always: 'tool' | 'arguments', args?: object) =>
+    const effect = (always: AlwaysScope, args?: JsonObject) =>
       describeEffect(of('call'), { decision: 'approved', always, ...(args && { args }) });
     const where = 'runs without a question from now on, in this conversation of helper (default)';
     const how = '`gdn approve` lists it, and `gdn deny 3fa9c1d2` revokes it';
     expect(effect('tool')).toBe(`every call of bash__exec, with any arguments, ${where}. ${how}`);
+    expect(effect('host', { url: 'https://example.com/a' })).toBe(
+      `it runs with your arguments; every call of bash__exec to https://example.com, with any other arguments, ${where}. ${how}`,
+    );
     expect(effect('arguments', {})).toBe(
       `it runs with your arguments; every call of bash__exec with exactly these arguments ${where}. ${how}`,
     );

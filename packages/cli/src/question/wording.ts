@@ -1,8 +1,9 @@
 /**
  * The words with which people are asked, and told what their answer does: in the chat, in `gdn run`, `gdn send` and `gdn
- * demo`, in `gdn approve`, and in Studio. Pure, and without imports of values, so that a browser can load it.
+ * demo`, in `gdn approve`, and in Studio. Pure, and without imports that a browser cannot load.
  */
 import type { QuestionSummary } from '@goondan/runtime';
+import { type AlwaysScope, alwaysScopesOf, hostOf, type JsonObject } from '@goondan/types';
 
 export type AskedKind = QuestionSummary['kind'];
 
@@ -86,16 +87,14 @@ export function explainKeys({ kind }: Pick<QuestionSummary, 'kind'>): readonly s
   ];
 }
 
-/** How much an answer allows from now on. */
-export type Always = 'tool' | 'arguments';
-
 type Granted = Pick<QuestionSummary, 'agent' | 'instanceKey' | 'toolName'>;
+type Asked = Granted & Pick<QuestionSummary, 'id' | 'kind' | 'args' | 'schema'>;
 
 /** Says exactly which calls are allowed, as in `every call of bash__exec, with any arguments`. */
-export function describeAlways(always: Always, toolName: string): string {
-  return always === 'tool'
-    ? `every call of ${toolName}, with any arguments`
-    : `every call of ${toolName} with exactly these arguments`;
+export function describeAlways(always: AlwaysScope, toolName: string, host = 'the same host'): string {
+  const calls = `every call of ${toolName}`;
+  if (always === 'host') return `${calls} to ${host}, with any other arguments`;
+  return always === 'tool' ? `${calls}, with any arguments` : `${calls} with exactly these arguments`;
 }
 
 /** Names the only conversation in which something is always allowed. */
@@ -103,15 +102,20 @@ export function describeWhere({ agent, instanceKey }: Pick<Granted, 'agent' | 'i
   return `in this conversation of ${agent} (${instanceKey})`;
 }
 
-export const ALWAYS_PROMPT = 'Always what? [t/a, Enter goes back] ';
+/** Returns the question for how much is allowed. Each choice is typed as its first letter. */
+export function alwaysPromptOf(question: Asked): string {
+  const letters = alwaysScopesOf(question).map((scope) => scope.charAt(0));
+  return `Always what? [${letters.join('/')}, Enter goes back] `;
+}
 
-/** Explains the two ways to allow calls always, and how to take that back. */
-export function explainAlways(question: Granted & Pick<QuestionSummary, 'id'>): readonly string[] {
+/** Explains the ways to allow calls always, and how to take that back. */
+export function explainAlways(question: Asked): readonly string[] {
   const { id, toolName } = question;
   return [
     `Always, ${describeWhere(question)}, without a question:`,
-    `t  ${describeAlways('tool', toolName)}`,
-    `a  ${describeAlways('arguments', toolName)}`,
+    ...alwaysScopesOf(question).map(
+      (scope) => `${scope.charAt(0)}  ${describeAlways(scope, toolName, hostOf(question))}`,
+    ),
     `A changed tool asks again. ${howToRevoke(id)}`,
   ];
 }
@@ -123,8 +127,8 @@ export function howToRevoke(id: string): string {
 /** The answer of a person, without their name. */
 export interface GivenAnswer {
   readonly decision: 'approved' | 'denied';
-  readonly always?: Always;
-  readonly args?: object;
+  readonly always?: AlwaysScope;
+  readonly args?: JsonObject;
 }
 
 /** Returns one word for the answer. */
@@ -139,10 +143,7 @@ export function nameAnswer(
 }
 
 /** Says what the answer does, as the end of a sentence; `undefined` if its word says everything. */
-export function describeEffect(
-  question: Granted & Pick<QuestionSummary, 'id' | 'kind'>,
-  { decision, always, args }: GivenAnswer,
-): string | undefined {
+export function describeEffect(question: Asked, { decision, always, args }: GivenAnswer): string | undefined {
   const { id, kind, toolName } = question;
   const isYes = decision === 'approved';
   if (kind === 'change') return isYes ? 'the bundle changes when the turn goes on' : 'the bundle stays as it is';
@@ -150,7 +151,8 @@ export function describeEffect(
   if (kind !== 'call' || !isYes) return undefined;
   const edited = args === undefined ? '' : 'it runs with your arguments';
   if (always === undefined) return edited === '' ? undefined : edited;
-  const calls = `${describeAlways(always, toolName)}${always === 'tool' ? ',' : ''}`;
+  const host = hostOf({ ...question, ...(args && { args }) });
+  const calls = `${describeAlways(always, toolName, host)}${always === 'arguments' ? '' : ','}`;
   const allowed = `${calls} runs without a question from now on, ${describeWhere(question)}`;
   return `${edited === '' ? '' : `${edited}; `}${allowed}. ${howToRevoke(id).slice(0, -1)}`;
 }

@@ -45,10 +45,11 @@ import type { UsageReport } from '../usage/sum-spendings.ts';
 export type { Acceptance, InstanceAddress } from '@goondan/runtime';
 export type { ChangeReport, FormField, GrantSummary, KeptStatus } from '@goondan/runtime/control';
 export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/history';
-export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
+export type { AlwaysScope, CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
-// The words of the terminal, which load nothing else.
+// The choices and the words of the terminal, which load nothing else.
+export { alwaysScopesOf, hostOf } from '@goondan/types';
 export { describeAlways, describeWhere, describeWish, nameAnswer, nameSubject } from '../question/wording.ts';
 
 /** The type of a value after it was sent as JSON: dates become texts. */

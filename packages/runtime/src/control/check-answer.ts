@@ -2,6 +2,7 @@
  * Checks the answers of the control socket for its client. Fields that only a newer server knows are ignored. Dates are
  * sent as text and are converted back to dates.
  */
+import { alwaysScopes } from '@goondan/types';
 import { approvalOutcomeFields } from '../ipc/check/approval-outcome.ts';
 import { asking } from '../ipc/check/asking.ts';
 import { instanceState } from '../ipc/check/instance-state.ts';
@@ -98,8 +99,9 @@ export const grantSummary: Check<GrantSummary> = object({
   id: name,
   ...address,
   toolName: name,
-  always: oneOf('tool', 'arguments'),
+  always: oneOf(...alwaysScopes),
   args: optional(jsonObject),
+  host: optional(text),
   askedBy: optional(asking),
   reason: text,
   by: optional(text),

@@ -3,7 +3,7 @@
  * and the table in docs/control-socket.md are derived from this table. An operation has the name of a method of
  * `Swarm`; its request is the method's argument, and its answer is the result. `ask`, `watch` and `stop` use streams.
  */
-import type { InputPart } from '@goondan/types';
+import { alwaysScopes, type InputPart } from '@goondan/types';
 import { isSpanId } from '../trace/span-id.ts';
 import {
   type Check,
@@ -96,7 +96,7 @@ const reply: ShapeOf<QuestionReply> = {
   note: optional(text),
   args: optional(jsonObject),
   content: optional(jsonObject),
-  always: optional(oneOf('tool', 'arguments')),
+  always: optional(oneOf(...alwaysScopes)),
 };
 /** A moment of a conversation: the number of an event, or the id of a turn. */
 const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));

@@ -55,6 +55,13 @@ describe('an answer to a question', () => {
     expect(problem(call, { digest, note: 'ok', via: 'chat', always: 'arguments' })).toBeUndefined();
   });
 
+  test('allows the host of the arguments that it approves', () => {
+    const fetching = { ...fakeQuestion, args: { url: 'https://example.com/' } };
+    expect(problem(fetching, { always: 'host' })).toBeUndefined();
+    expect(problem(fetching, { always: 'host', args: { url: 'https://example.com@evil.com/' } })).toContain('one URL');
+    expect(problem(fakeQuestion, { always: 'host', args: { url: 'https://other.com/' } })).toBeUndefined();
+  });
+
   test.each<[Partial<QuestionReply>, string]>([
     [{ by: ' ' }, 'by is not a name'],
     [{ by: undefined as never }, 'by is not a name'],
@@ -63,7 +70,8 @@ describe('an answer to a question', () => {
     [{ decision: 'maybe' as never }, 'decision is neither approved nor denied'],
     [{ args: { command: 'ls' }, decision: 'denied' }, 'only an approved tool call can have other arguments'],
     [{ always: 'tool', decision: 'denied' }, 'only an approved tool call can always be allowed'],
-    [{ always: 'often' as never }, 'always is neither tool nor arguments'],
+    [{ always: 'often' as never }, 'always is none of arguments, host, tool'],
+    [{ always: 'host' }, 'the call cannot be allowed for its host: it has not exactly one URL'],
     [{ content: {} }, 'only an answered form has content'],
     [{ args: [] as never }, 'args is not an object'],
     [{ args: { command: 'x'.repeat(256_000) } }, 'args has 256014 bytes'],

@@ -2,7 +2,7 @@
  * Checks an answer to a question. Every door uses this check: the orchestrator, and a program that answers from disk
  * while no swarm runs. Pure.
  */
-import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
+import { alwaysScopes, type ErrorCode, GoondanError, hostOf, type JsonObject } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import { isObject } from '../json/is-object.ts';
 import { findEditProblem } from './find-edit-problem.ts';
@@ -104,10 +104,12 @@ function findFieldProblem(question: QuestionSummary, reply: QuestionReply): stri
     return 'only an approved tool call can have other arguments';
   if (always !== undefined && (kind !== 'call' || !isApproved))
     return 'only an approved tool call can always be allowed';
-  if (always !== undefined && always !== 'tool' && always !== 'arguments')
-    return 'always is neither tool nor arguments';
+  if (always !== undefined && !alwaysScopes.includes(always)) return `always is none of ${alwaysScopes.join(', ')}`;
   if (content !== undefined && (kind !== 'form' || !isApproved)) return 'only an answered form has content';
-  if (args !== undefined) return findArgumentsProblem(question, args);
+  const problem = args === undefined ? undefined : findArgumentsProblem(question, args);
+  if (problem !== undefined) return problem;
+  if (always === 'host' && hostOf({ ...question, ...defined({ args }) }) === undefined)
+    return 'the call cannot be allowed for its host: it has not exactly one URL, with a host that is written plainly';
   return kind === 'form' && isApproved ? findFormProblem(question, content) : undefined;
 }
 

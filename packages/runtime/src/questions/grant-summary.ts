@@ -1,5 +1,5 @@
 /** Answers that people gave for always. */
-import { GoondanError, type JsonObject } from '@goondan/types';
+import { type AlwaysScope, GoondanError, hostOf, type JsonObject } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import { digestJson } from '../json/digest-json.ts';
 import { isSameJson } from '../json/same-json.ts';
@@ -13,9 +13,11 @@ export interface GrantSummary {
   readonly agent: string;
   readonly instanceKey: string;
   readonly toolName: string;
-  readonly always: 'tool' | 'arguments';
-  /** The allowed arguments, with secrets masked; absent if all are allowed. */
+  readonly always: AlwaysScope;
+  /** `arguments`: the allowed ones, with secrets masked. */
   readonly args?: JsonObject;
+  /** `host`: the allowed host, with scheme and port. */
+  readonly host?: string;
   readonly askedBy?: Asking;
   /** The words of the question. */
   readonly reason: string;
@@ -44,7 +46,7 @@ export function isGrant({ answer }: QuestionRecord): boolean {
 /** Returns true if the grant `record` allows a call of its conversation that a question is about. */
 export function allows(
   record: QuestionRecord,
-  asked: Pick<QuestionRecord, 'kind' | 'toolName' | 'fingerprint' | 'askedBy' | 'digest' | 'root'>,
+  asked: Pick<QuestionRecord, 'kind' | 'toolName' | 'fingerprint' | 'askedBy' | 'digest' | 'root' | 'args' | 'schema'>,
 ): boolean {
   const isSameTool =
     asked.kind === 'call' &&
@@ -55,10 +57,18 @@ export function allows(
     record.fingerprint === asked.fingerprint &&
     isSameJson(record.askedBy ?? null, asked.askedBy ?? null);
   if (!isSameTool || !isOfGiver(record, asked.root)) return false;
-  if (record.answer?.always === 'tool') return true;
+  const { always, args } = record.answer ?? {};
+  if (always === 'tool') return true;
+  if (always === 'host') {
+    const host = grantedHost(record);
+    return host !== undefined && host === hostOf(asked);
+  }
   // The person may have allowed other arguments than those that were asked about.
-  const { args } = record.answer ?? {};
   return asked.digest === (args === undefined ? record.digest : digestJson(args));
+}
+
+function grantedHost({ answer, args, schema }: QuestionRecord): string | undefined {
+  return hostOf({ args: answer?.args ?? args, ...defined({ schema }) });
 }
 
 /** Returns false if a client of a connection gave the answer, and did not begin the turn that asks now. */
@@ -74,7 +84,8 @@ export function grantOf(record: QuestionRecord): GrantSummary | undefined {
   if (!isGrant(record) || answer?.always === undefined) return undefined;
   const { always, by, via, decidedAt } = answer;
   const args = always === 'arguments' ? (answer.args ?? record.args) : undefined;
-  return { id, agent, instanceKey, toolName, always, reason, decidedAt, ...defined({ askedBy, args, by, via }) };
+  const host = always === 'host' ? grantedHost(record) : undefined;
+  return { id, agent, instanceKey, toolName, always, reason, decidedAt, ...defined({ askedBy, args, host, by, via }) };
 }
 
 /** Returns the problem of an answer for always, if its conversation has too many. `own`: the records of the conversation. */

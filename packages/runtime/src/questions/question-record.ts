@@ -1,5 +1,5 @@
 /** A question to a person, and the answer, as stored on disk. */
-import type { ApprovalOutcome, EventRoot, JsonObject } from '@goondan/types';
+import type { AlwaysScope, ApprovalOutcome, EventRoot, JsonObject } from '@goondan/types';
 
 /**
  * `call`: approve a tool call. `change`: approve a changeset; `args` is a `ChangesetToApprove`. `budget`: raise a budget;
@@ -64,8 +64,8 @@ export interface QuestionAnswer {
   readonly args?: JsonObject;
   /** `form`: the filled form. */
   readonly content?: JsonObject;
-  /** `call`: the answer stays valid in this conversation, for the tool, or for the tool with exactly these arguments. */
-  readonly always?: 'tool' | 'arguments';
+  /** `call`: the answer stays valid in this conversation, for so many calls of the tool. */
+  readonly always?: AlwaysScope;
   /** `call`: the id of the question whose answer, given for always, is also this one. */
   readonly grant?: string;
   readonly decidedAt: string;

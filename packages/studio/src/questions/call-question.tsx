@@ -1,4 +1,4 @@
-import type { QuestionView } from '@goondan/cli/studio';
+import { type AlwaysScope, alwaysScopesOf, type QuestionView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { Diff } from '../text/diff.tsx';
 import { showJson } from '../text/show-text.ts';
@@ -21,7 +21,7 @@ export function CallQuestion({ question, workspaceId, answering }: CallQuestionP
   const [isEditing, setEditing] = useState(false);
   const [text, setText] = useState(() => showJson(question.args));
   const [edited, setEdited] = useState<EditedArguments>();
-  const [always, setAlways] = useState<'tool' | 'arguments'>();
+  const [chosen, setChosen] = useState<AlwaysScope>();
   const { isOpen, state } = answering;
   if (isEditing && isOpen) {
     return (
@@ -41,6 +41,9 @@ export function CallQuestion({ question, workspaceId, answering }: CallQuestionP
       />
     );
   }
+  const approved = { ...question, ...(edited && { args: edited.args }) };
+  // Edited arguments may go to no host.
+  const always = alwaysScopesOf(approved).find((scope) => scope === chosen);
   const approval = { ...(edited && { args: edited.args }), ...(always && { always }) };
   return (
     <>
@@ -70,11 +73,11 @@ export function CallQuestion({ question, workspaceId, answering }: CallQuestionP
         )}
       </AnswerBar>
       <AlwaysChoice
-        question={question}
+        question={approved}
         isEdited={edited !== undefined}
         hasEnded={state === 'ended'}
         always={always}
-        choose={setAlways}
+        choose={setChosen}
       />
     </>
   );

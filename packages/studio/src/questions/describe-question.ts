@@ -1,5 +1,12 @@
 /** The words about a question. Texts from outside are shown with every character visible. */
-import { describeAlways, describeWhere, nameSubject, type GrantSummary, type QuestionView } from '@goondan/cli/studio';
+import {
+  describeAlways,
+  describeWhere,
+  type GrantSummary,
+  hostOf,
+  nameSubject,
+  type QuestionView,
+} from '@goondan/cli/studio';
 import { showText } from '../text/show-text.ts';
 
 /** Names the thing that waits for a person, at the beginning of a sentence. */
@@ -19,11 +26,11 @@ export function askerOf({ askedBy = {} }: Pick<QuestionView, 'askedBy'>): string
 
 /** Says exactly for which calls nobody is asked any more. */
 export function describeCover(
-  question: Pick<QuestionView, 'agent' | 'instanceKey' | 'toolName'>,
+  question: Pick<QuestionView, 'agent' | 'instanceKey' | 'toolName' | 'args' | 'schema'>,
   always: GrantSummary['always'],
   isEdited: boolean,
 ): string {
-  const calls = describeAlways(always, question.toolName);
+  const calls = describeAlways(always, question.toolName, hostOf(question));
   const which = isEdited ? calls.replace('exactly these', 'exactly the edited') : calls;
   return showText(`Always, ${describeWhere(question)}, without a question: ${which}. A changed tool asks again.`);
 }

@@ -30,7 +30,7 @@ export function GrantList({ grants, ...rest }: GrantListProps) {
 function Grant({ grant, workspaceId, refetch }: Omit<GrantListProps, 'grants'> & { readonly grant: GrantSummary }) {
   const [isAsked, setAsked] = useState(false);
   const [problem, setProblem] = useState<Error>();
-  const { id, toolName, always, args, decidedAt } = grant;
+  const { id, toolName, always, args, host, decidedAt } = grant;
   const revoke = async () => {
     if (isAsked) return;
     setAsked(true);
@@ -45,7 +45,7 @@ function Grant({ grant, workspaceId, refetch }: Omit<GrantListProps, 'grants'> &
   return (
     <li>
       <p>
-        {showText(describeAlways(always, toolName))}{' '}
+        {showText(describeAlways(always, toolName, host))}{' '}
         <span className="quiet">
           {showText(describeWhere(grant))} · {describePerson(grant)} · {describeMoment(decidedAt)}
         </span>{' '}

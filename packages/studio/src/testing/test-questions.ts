@@ -112,22 +112,26 @@ export function testQuestions(opened: () => { readonly studio: StudioPlace; read
       for (const [id, always, cover] of [
         ['call-3', 'tool', 'every call of bash__exec, with any arguments'],
         ['call-4', 'arguments', 'every call of bash__exec with exactly these arguments'],
+        ['call-5', 'host', 'every call of bash__exec to https://example.com, with any other arguments'],
       ] as const) {
-        swarm.ask({ id });
+        const host = 'https://example.com';
+        swarm.ask({ id, ...(always === 'host' && { args: { url: `${host}/a` } }) });
         const card = cardOf('bash__exec waits for you');
-        await card.getByRole('combobox', { name: 'The approval is for' }).selectOption(always);
+        const choice = card.getByRole('combobox', { name: 'The approval is for' });
+        await choice.selectOption(always);
+        expect(await choice.getByRole('option').count()).toBe(always === 'host' ? 4 : 3);
         const says = await card.getByRole('status').textContent();
         expect(says).toBe(
           `Always, in this conversation of helper (default), without a question: ${cover}. A changed tool asks again.`,
         );
         const { id: _, agent, instanceKey, toolName, reason, askedAt: decidedAt } = fakeQuestion;
-        swarm.grant({ id, agent, instanceKey, toolName, always, reason, decidedAt, ...person });
+        swarm.grant({ id, agent, instanceKey, toolName, always, reason, decidedAt, ...person, host });
         await button(card, 'Approve').click();
         await closed(card);
         expect(swarm.answers.at(-1)).toMatchObject({ id, decision: 'approved', always });
       }
       const list = page.locator('.grants');
-      await list.locator('summary', { hasText: 'Always allowed: 2' }).click();
+      await list.locator('summary', { hasText: 'Always allowed: 3' }).click();
       const item = list.getByRole('listitem').filter({ hasText: 'with any arguments' });
       expect(await item.textContent()).toContain(`by ${person.by} via studio`);
       await item.getByRole('button', { name: 'Revoke bash__exec' }).click();

@@ -13,7 +13,7 @@ import {
   text,
   unifiedDiff,
 } from '@goondan/runtime/internal';
-import { GoondanError, type JsonObject } from '@goondan/types';
+import { alwaysScopes, GoondanError, type JsonObject } from '@goondan/types';
 import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { CheckedAnswer, Done } from '../contract.ts';
 import { checkBody } from '../http/check-body.ts';
@@ -29,7 +29,7 @@ const readAnswer = checkBody(
     note: optional(text),
     args: optional(jsonObject),
     content: optional(jsonObject),
-    always: optional(oneOf('tool', 'arguments')),
+    always: optional(oneOf(...alwaysScopes)),
   }),
 );
 

@@ -1,5 +1,5 @@
 /** The checks of questions that a connector shows, and of the answers that it sends. */
-import type { ConnectorQuestion, ConnectorReply, QuestionChange } from '@goondan/types';
+import { alwaysScopes, type ConnectorQuestion, type ConnectorReply, type QuestionChange } from '@goondan/types';
 import { asking } from './asking.ts';
 import { type Check, type FieldsOf, jsonObject, name, object, oneOf, optional, text } from './shape.ts';
 
@@ -37,5 +37,5 @@ export const connectorReply: Check<ConnectorReply> = object({
   note: optional(text),
   args: optional(jsonObject),
   content: optional(jsonObject),
-  always: optional(oneOf('tool', 'arguments')),
+  always: optional(oneOf(...alwaysScopes)),
 } satisfies FieldsOf<ConnectorReply>);

@@ -2,7 +2,7 @@
  * Checks questions that were read from a store. The checksum of a line says only that its writer completed it: the writer may have
  * been another program. A record with another shape is left out and reported, and it stays where it is.
  */
-import { GoondanError } from '@goondan/types';
+import { alwaysScopes, GoondanError } from '@goondan/types';
 import { checkPage } from '../../questions/check-page.ts';
 import { type QuestionAnswer, questionKinds, type QuestionRecord } from '../../questions/question-record.ts';
 import { asking } from './asking.ts';
@@ -67,7 +67,7 @@ const answer = object({
   note: optional(text),
   args: optional(jsonObject),
   content: optional(jsonObject),
-  always: optional(oneOf('tool', 'arguments')),
+  always: optional(oneOf(...alwaysScopes)),
   grant: optional(name),
   decidedAt: moment,
 } satisfies FieldsOf<QuestionAnswer>);

@@ -1,6 +1,6 @@
 // Tests answers for always on two nodes over one store in memory. The test decides which node owns an instance.
 import { describe, expect, test } from 'bun:test';
-import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { AgentAddress, AlwaysScope, JsonObject } from '@goondan/types';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { MOST_GRANTS } from '../../questions/grant-summary.ts';
 import type { QuestionStore } from '../../store/question-store.ts';
@@ -44,7 +44,7 @@ async function node(store: QuestionStore, owns?: () => boolean) {
     return end?.type === 'question.ended' && end.outcome.status === 'answered' ? end.outcome.answer : undefined;
   };
   /** Asks, and lets a person allow the call for always. Returns the id. */
-  const allow = async (always: 'tool' | 'arguments', more: Partial<AskFrame> = {}, args?: JsonObject) => {
+  const allow = async (always: AlwaysScope, more: Partial<AskFrame> = {}, args?: JsonObject) => {
     await ask(more);
     const id = questions.pending().at(-1)?.id ?? '';
     await questions.answer({ id, decision: 'approved', by: 'ann', always, ...(args && { args }) });
@@ -120,6 +120,32 @@ describe('an answer for always', () => {
     await allow('tool');
     expect(await ask(more, whose, 'e2')).toBeUndefined();
     expect(await ask({}, at, 'e2')).toBeDefined();
+  });
+
+  test('for a host answers calls to this scheme, host and port with any other arguments, and no other call', async () => {
+    const { ask, allow, questions } = await node(memory());
+    const url = (text: string) => ({ args: { url: text, method: 'GET' } });
+    // The host is that of the arguments that the person allowed.
+    const id = await allow('host', url('https://asked.com/a'), url('https://example.com/a').args);
+    expect(await ask({ args: { url: 'https://example.com/b?c', method: 'POST' } }, at, 'e2')).toMatchObject({
+      grant: id,
+    });
+    expect(questions.grants.list()).toMatchObject([{ id, always: 'host', host: 'https://example.com', by: 'ann' }]);
+    expect(questions.grants.list()[0]).not.toHaveProperty('args');
+    for (const other of [
+      'https://asked.com/a',
+      'http://example.com/a',
+      'https://example.com:8443/a',
+      'https://www.example.com/a',
+      'https://example.com.evil.com/a',
+      'https://example.com@evil.com/a',
+      'https://evil.com/https://example.com/a',
+      'nothing',
+    ])
+      expect(await ask(url(other), at, 'e2')).toBeUndefined();
+    expect(await ask({ args: { ...url('https://example.com/').args, next: 'https://evil.com/' } })).toBeUndefined();
+    await questions.grants.revoke({ id, by: 'bob' });
+    expect(await ask(url('https://example.com/b'), at, 'e3')).toBeUndefined();
   });
 
   test('N-04 of a client of a connection counts for its own turns only, and that of anybody else for all', async () => {
