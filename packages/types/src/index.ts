@@ -2,6 +2,7 @@ export * from './agent-event.ts';
 export * from './agents-api.ts';
 export * from './always-scope.ts';
 export * from './approval.ts';
+export * from './argument-pattern.ts';
 export * from './question.ts';
 export * from './budget.ts';
 export * from './bundle-api.ts';

@@ -1,10 +1,15 @@
-/** The maximum length of a glob. Together with `LONGEST_TEXT` it limits the cost of one match. */
-const LONGEST_GLOB = 999;
+import { LONGEST_GLOB } from '@goondan/types';
+
 /** The maximum length of a text, in characters. For a longer text a matcher returns `undefined`. */
 export const LONGEST_TEXT = 10_000;
 
-/** Tells whether a text matches; `undefined` when the text is too long to examine. */
-export type Matcher = (text: string) => boolean | undefined;
+/** The steps that are left for several matches together. A match takes some of them. */
+export interface MatchWork {
+  left: number;
+}
+
+/** Tells whether a text matches; `undefined` when the text is too long to examine, or the work is used up. */
+export type Matcher = (text: string, work?: MatchWork) => boolean | undefined;
 
 /**
  * Compiles a glob: `*` matches any number of characters, including line breaks, `?` matches one, and all other
@@ -13,18 +18,23 @@ export type Matcher = (text: string) => boolean | undefined;
 export function compileGlob(glob: string): Matcher {
   const pattern = Array.from(glob);
   if (pattern.length > LONGEST_GLOB) throw new Error(`the pattern "${glob}" is too long`);
-  return (text) => (text.length > LONGEST_TEXT ? undefined : matches(pattern, Array.from(text)));
+  return (text, work = { left: Infinity }) => {
+    work.left -= text.length;
+    return text.length > LONGEST_TEXT || work.left < 0 ? undefined : matches(pattern, Array.from(text), work);
+  };
 }
 
 /**
  * Each `*` first takes no character. At a difference, the latest `*` takes one more, and never an earlier one: what it
  * could take, the latest one can take too. So the time is at most the length of the pattern times that of the text.
  */
-function matches(pattern: readonly string[], text: readonly string[]): boolean {
+function matches(pattern: readonly string[], text: readonly string[], work: MatchWork): boolean | undefined {
   let inPattern = 0;
   let inText = 0;
   let latest: { readonly afterStar: number; readonly taken: number } | undefined;
   while (inText < text.length) {
+    work.left -= 1;
+    if (work.left < 0) return undefined;
     const wanted = pattern[inPattern];
     if (wanted === '*') {
       inPattern += 1;

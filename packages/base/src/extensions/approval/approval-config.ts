@@ -1,12 +1,9 @@
-import type { JsonValue, ToolAnnotations } from '@goondan/types';
+import type { ArgumentPattern, ToolAnnotations } from '@goondan/types';
 
 /** If several rules match, `deny` beats `ask`, and `ask` beats `allow`, whatever the order of the rules. */
 export type Verdict = 'allow' | 'ask' | 'deny';
 
 export type Effects = NonNullable<ToolAnnotations['effects']>;
-
-/** The pattern for an argument. A plain text is a glob. A value of any other type must equal the argument. */
-export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string };
 
 export interface RuleConfig {
   tool: string | string[];

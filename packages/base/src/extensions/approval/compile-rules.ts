@@ -1,19 +1,28 @@
 /**
  * Compiles rules into matchers. A text that is too long to examine matches every rule that asks or denies, and no rule
- * that allows.
+ * that allows. So does each text after the work for one call is used up, because nothing else can run meanwhile.
  */
-import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
-import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
-import { compileGlob, type Matcher } from '../../pattern/compile-glob.ts';
+import {
+  type ArgumentPattern,
+  findPatternProblem,
+  GoondanError,
+  type JsonObject,
+  type JsonValue,
+} from '@goondan/types';
+import type { RuleConfig, Verdict } from './approval-config.ts';
+import { compileGlob, type MatchWork } from '../../pattern/compile-glob.ts';
 
 export interface Rule {
   readonly verdict: Verdict;
   readonly reason: string | undefined;
   /** True when the rule examines the arguments of the call. */
   readonly looksAtArguments: boolean;
-  isAbout(toolName: string): boolean;
-  fits(args: JsonObject): boolean;
+  isAbout(toolName: string, work: MatchWork): boolean;
+  fits(args: JsonObject, work: MatchWork): boolean;
 }
+
+/** Tells whether a value matches; `undefined` when it cannot be examined. */
+type ValueMatcher = (value: JsonValue, work: MatchWork) => boolean | undefined;
 
 /** Compiles the rules. **Errors** — `E_EXT_CONFIG`, which names the invalid rule. */
 export function compileRules(rules: readonly RuleConfig[]): Rule[] {
@@ -35,8 +44,8 @@ function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
     verdict: then,
     reason,
     looksAtArguments: conditions.length > 0,
-    isAbout: (toolName) => names.some((fits) => fits(toolName) === true),
-    fits: (args) => conditions.every((holds) => holds(args)),
+    isAbout: (toolName, work) => names.some((fits) => fits(toolName, work) ?? then !== 'allow'),
+    fits: (args, work) => conditions.every((holds) => holds(args, work)),
   };
 }
 
@@ -44,40 +53,34 @@ function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
  * Compiles one condition. If the path has several values, one matching value is enough to ask or to deny, but all
  * values must match to allow.
  */
-function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): (args: JsonObject) => boolean {
+function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): Rule['fits'] {
   const test = compileArgument(pattern);
-  const fits = (value: JsonValue) => test(value) ?? then !== 'allow';
-  return (args) => {
+  return (args, work) => {
     const values = valuesAt(args, path);
+    const fits = (value: JsonValue) => test(value, work) ?? then !== 'allow';
     return values.length > 0 && (then === 'allow' ? values.every(fits) : values.some(fits));
   };
 }
 
-function compileArgument(pattern: ArgumentPattern): (value: JsonValue) => boolean | undefined {
-  if (typeof pattern === 'string') return onText(compileGlob(pattern));
-  if (typeof pattern !== 'object' || pattern === null || Array.isArray(pattern)) return equalTo(pattern);
-  const [kind, ...others] = Object.keys(pattern);
-  if (others.length === 0 && kind === 'glob') return onText(compileGlob(textIn(pattern)));
-  if (others.length === 0 && kind === 'equals') return equalTo((pattern as { equals: JsonValue }).equals);
-  if (Object.hasOwn(pattern, 'regex')) {
-    throw new GoondanError('E_EXT_CONFIG', 'regex is not supported', { suggestion: globInstead });
+function compileArgument(pattern: ArgumentPattern): ValueMatcher {
+  const problem = findPatternProblem(pattern);
+  if (problem !== undefined) {
+    const { message, suggestion } = problem;
+    throw new GoondanError('E_EXT_CONFIG', message, suggestion === undefined ? {} : { suggestion });
   }
-  throw new Error('a pattern is a value, or has one of equals, glob');
-}
-
-const globInstead =
-  'Write a glob, which matches the whole text: `*` is any number of characters, `?` is one. `^git ` becomes `git *`, ' +
-  '`secret` becomes `*secret*`, and `a|b` becomes two rules.';
-
-function textIn(pattern: object): string {
-  const glob: unknown = Reflect.get(pattern, 'glob');
-  if (typeof glob !== 'string') throw new Error('glob is not a text');
-  return glob;
+  if (typeof pattern === 'string') return onText(pattern);
+  if (typeof pattern !== 'object' || pattern === null || Array.isArray(pattern)) return equalTo(pattern);
+  // The casts are safe: the pattern was checked.
+  return Object.hasOwn(pattern, 'glob')
+    ? onText((pattern as { glob: string }).glob)
+    : equalTo((pattern as { equals: JsonValue }).equals);
 }
 
 /** Returns a test for values. Values that are not text are matched as JSON, so that no value escapes a rule. */
-function onText(fits: Matcher): (value: JsonValue) => boolean | undefined {
-  return (value) => fits(typeof value === 'string' ? value : JSON.stringify(value));
+function onText(glob: string): ValueMatcher {
+  const fits = compileGlob(glob);
+  return (value, work) =>
+    work.left <= 0 ? undefined : fits(typeof value === 'string' ? value : JSON.stringify(value), work);
 }
 
 function equalTo(wanted: JsonValue): (value: JsonValue) => boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { JsonObject } from '@goondan/types';
-import type { ApprovalConfig, ArgumentPattern, Verdict } from './approval-config.ts';
+import type { ArgumentPattern, JsonObject, JsonValue } from '@goondan/types';
+import type { ApprovalConfig, Verdict } from './approval-config.ts';
 import { compileRules } from './compile-rules.ts';
 import { judgeCall } from './judge-call.ts';
 import { LONGEST_TEXT } from '../../pattern/compile-glob.ts';
@@ -100,6 +100,34 @@ describe('allow, ask, deny', () => {
       'ask',
     ]);
   });
+
+  test('equality has no limit: a long text is denied by the rule that equals it, and by no other one', () => {
+    const text = 'x'.repeat(LONGEST_TEXT + 1);
+    const of = (equals: JsonValue) => ({
+      rules: [rule('*', 'deny', { when: { command: { equals } } })],
+      default: 'allow' as const,
+    });
+    expect(verdictOf(of(text), commanded(text))).toBe('deny');
+    expect(verdictOf(of(`${text}y`), commanded(text))).toBe('allow');
+    expect(verdictOf(of([text]), { args: { command: [text] } })).toBe('deny');
+  });
+
+  test('many costly rules do not block the process: what is not examined gets the stricter verdict', () => {
+    const glob = `*${'a'.repeat(900)}b`;
+    const costly = (then: Verdict) => Array.from({ length: 499 }, () => rule('*', then, { when: { command: glob } }));
+    const text = 'a'.repeat(LONGEST_TEXT);
+    const last = rule('*', 'deny', { when: { command: 'nothing of the kind' } });
+    const startedAt = performance.now();
+    expect(verdictOf({ rules: [...costly('allow'), last], default: 'allow' }, commanded(text))).toBe('deny');
+    expect(verdictOf({ rules: costly('allow'), default: 'ask' }, commanded(text))).toBe('ask');
+    expect(verdictOf({ rules: costly('ask'), default: 'allow' }, commanded(text))).toBe('ask');
+    const named = Array.from({ length: 500 }, () => rule(glob, 'deny'));
+    expect(verdictOf({ rules: named, default: 'allow' }, { toolName: text })).toBe('deny');
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    // Usual rules and texts stay far below the limit.
+    const usual = Array.from({ length: 500 }, () => rule('*', 'deny', { when: { command: 'rm *' } }));
+    expect(verdictOf({ rules: usual, default: 'allow' }, commanded(text))).toBe('allow');
+  }, 30_000);
 
   test('a bad pattern is rejected when the agent starts, with its place', () => {
     const refused = (pattern: ArgumentPattern) => () =>

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { defineSwarm } from '../../define-swarm.ts';
 import { planReconcile } from '../plan-reconcile.ts';
+import { rule } from '../../../../base/src/extensions/approval/testing/rule.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
 
@@ -189,4 +190,23 @@ test('an agent with the tool `bundle` in a swarm that allows no changes is a war
   expect(await warningsOf('Tool/bundle', { allow: [] })).toEqual(['Swarm/default E_CHANGESET_POLICY']);
   expect(await warningsOf('Tool/bundle', { allow: ['prompts/**'] })).toEqual([]);
   expect(await warningsOf('Tool/bash')).toEqual([]);
+});
+
+test('a pattern of a rule that the extension approval refuses is an error at its place', async () => {
+  const whens = [
+    { a: 'x*', b: { equals: 'y' } },
+    { a: { regex: '^rm' }, b: { glob: 1 }, c: 'x'.repeat(1_000), d: { any: 1 } },
+  ];
+  const rules = whens.map((when) => rule('*', 'ask', { when }));
+  using bundle = bundleWith({ extensions: [{ ref: 'Extension/approval', config: { rules } }] });
+  const { errors } = await load(bundle.folder);
+  expect(errors.map(({ code, resource: where }) => `${where} ${code}`)).toEqual(Array(4).fill('Agent/a E_EXT_CONFIG'));
+  const at = 'The config of Extension/approval does not fit: rules[1]:';
+  expect(errors.map(({ message }) => message.slice(0, 90))).toEqual([
+    `${at} regex is not supported.`,
+    `${at} glob is not a text.`,
+    expect.stringContaining(`${at} the pattern "xxx`),
+    `${at} a pattern is a value, or has one of equals, glob.`.slice(0, 90),
+  ]);
+  expect(errors[0]?.suggestion).toContain('Write a glob');
 });

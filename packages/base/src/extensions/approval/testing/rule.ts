@@ -1,4 +1,5 @@
-import type { ArgumentPattern, Verdict } from '../approval-config.ts';
+import type { ArgumentPattern } from '@goondan/types';
+import type { Verdict } from '../approval-config.ts';
 
 /** Creates a rule as a bundle would declare it. */
 export function rule<Tool extends string | string[]>(

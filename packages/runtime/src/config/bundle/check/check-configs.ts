@@ -1,14 +1,15 @@
 /**
  * Checks the configs of extensions, tools and connectors against the schemas that their resources declare. Each use of
- * such a resource is checked with the config of that use. Hooks and budgets are checked further than by their schema.
+ * such a resource is checked with the config of that use. Hooks, budgets and rules are checked further than by their schema.
  */
-import type { CodePlace, JsonObject } from '@goondan/types';
+import { type CodePlace, findPatternProblem, type JsonObject } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
 import { describeConfigProblem } from '../../describe-config-problem.ts';
 import { mergeConfig } from '../../merge-config.ts';
 import { listExtensions } from '../agent-hooks.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { BUDGET_EXTENSION, HOOKS_EXTENSION } from '../base-library.ts';
+import { APPROVAL_EXTENSION, BUDGET_EXTENSION, HOOKS_EXTENSION } from '../base-library.ts';
 import { errorAt, errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { findResource, type FoundResource, resourcesOf } from '../find-resource.ts';
 import { type Path, pathText, valueAt } from '../place.ts';
@@ -30,12 +31,14 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
   for (const scope of scopes) {
     const hooks = findResource(scope, 'Extension', HOOKS_EXTENSION)?.loaded;
     const budget = findResource(scope, 'Extension', BUDGET_EXTENSION)?.loaded;
+    const approval = findResource(scope, 'Extension', APPROVAL_EXTENSION)?.loaded;
     for (const use of listUses(scope)) {
       const check = await checks.get(use.used)?.();
       if (check !== undefined) findings.push(...checkUse(check, use));
       findings.push(...checkModelNames(use));
       if (use.used === hooks) findings.push(...checkHooks(use));
       if (use.used === budget) findings.push(...checkBudgets(use));
+      if (use.used === approval) findings.push(...checkRules(use));
     }
   }
   return findings;
@@ -128,6 +131,22 @@ function checkBudgets(use: Use): Finding[] {
   return [...problems].map(({ code, keys, message, suggestion }) =>
     errorAt(placeOf(use, keys), code, message, suggestion, user.identity),
   );
+}
+
+/** Checks the patterns of rules. Values that do not fit the schema are skipped. */
+function* checkRules(use: Use): Generator<Finding> {
+  const { used, user, config } = use;
+  const { rules } = mergeConfig(ownConfig(use), config);
+  for (const [index, rule] of (Array.isArray(rules) ? rules : []).entries()) {
+    const { when } = isPlainObject(rule) ? rule : {};
+    for (const [path, pattern] of isPlainObject(when) ? Object.entries(when) : []) {
+      const problem = findPatternProblem(pattern);
+      if (problem === undefined) continue;
+      const message = `The config of ${used.identity} does not fit: rules[${index}]: ${problem.message}.`;
+      const place = placeOf(use, ['rules', String(index), 'when', path]);
+      yield errorAt(place, configErrors.Extension, message, problem.suggestion, user.identity);
+    }
+  }
 }
 
 /** Checks the parts of hooks that no schema can check. */
