@@ -2,6 +2,12 @@
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const bundleErrors = {
+  E_AGENT_UNGUARDED: {
+    meaning:
+      'An agent reads private data and the text of strangers, and can send data away, so a text can make it give the data to a stranger. No person approves its calls.',
+    suggestion:
+      'Add `Extension/approval` to the swarm, so that a person decides, or list the allowed hosts in `only` of the config of `Tool/http-fetch`.',
+  },
   E_BUNDLE_FILE: {
     meaning: 'A file of the bundle was ignored: it has no Goondan resource, or cannot be read.',
     suggestion: 'Move the file into its own folder, or correct the part that the message names.',

@@ -192,6 +192,75 @@ test('an agent with the tool `bundle` in a swarm that allows no changes is a war
   expect(await warningsOf('Tool/bash')).toEqual([]);
 });
 
+describe('an agent that reads private data and text of strangers, and can send data away', () => {
+  const fetching = (config: object) => ({ ref: 'Tool/http-fetch', config });
+  const both = ['Tool/file-system', 'Tool/http-fetch'];
+  const server = { ref: 'Extension/mcp', config: { transport: { type: 'stdio', command: ['server'] } } };
+  const door = (connector: string, more: object = {}) =>
+    resource('Connection', 'door', {
+      connectorRef: `Connector/${connector}`,
+      config: { port: 0 },
+      secrets: { token: 'not-a-real-secret' },
+      ingress: { rules: [{ route: {}, ...more }] },
+    });
+
+  /** Returns the warnings about agents. */
+  async function warningsOf(parts: object, ofSwarm: object = {}, ...more: readonly object[]) {
+    const school = resource('Swarm', 'default', {
+      ...{ entryAgent: 'Agent/a', agents: ['Agent/a', 'Agent/b'] },
+      ...ofSwarm,
+    });
+    const other = resource('Agent', 'b', { modelConfig: { modelRef: 'Model/m' } });
+    using bundle = temporaryBundle({ 'goondan.yaml': yaml(model, agent(parts), other, school, ...more), ...own });
+    const { errors, warnings } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    return warnings;
+  }
+
+  test('is a warning, which names the parts', async () => {
+    expect(await warningsOf({ tools: both })).toMatchObject([
+      {
+        code: 'E_AGENT_UNGUARDED',
+        resource: 'Agent/a',
+        message:
+          'Agent/a reads private data (Tool/file-system), reads text of strangers (Tool/http-fetch), can send data away (Tool/http-fetch), and no person approves its calls.',
+        suggestion: expect.stringContaining('Extension/approval'),
+      },
+    ]);
+  });
+
+  test.each<[string, Parameters<typeof warningsOf>]>([
+    ['a shell and a server', [{ tools: ['Tool/bash'], extensions: [server] }]],
+    ['a shell and a server of the swarm', [{ tools: ['Tool/bash'] }, { extensions: [server] }]],
+    ['a shell that fetches from some hosts', [{ tools: ['Tool/bash', fetching({ only: ['a.com'] })] }]],
+    ['a shell behind an HTTP door', [{ tools: ['Tool/bash'] }, {}, door('http')]],
+    [
+      'a shell behind a door to this agent',
+      [{ tools: ['Tool/bash'] }, {}, door('http', { route: { agentRef: 'Agent/a' } })],
+    ],
+  ])('is a warning with %s', async (_, parameters) => {
+    expect((await warningsOf(...parameters)).map(({ code }) => code)).toEqual(['E_AGENT_UNGUARDED']);
+  });
+
+  test.each<[string, Parameters<typeof warningsOf>]>([
+    ['approval of the swarm', [{ tools: both }, { extensions: ['Extension/approval'] }]],
+    ['approval of the agent', [{ tools: both, extensions: ['Extension/approval'] }]],
+    ['a list of hosts', [{ tools: ['Tool/file-system', fetching({ only: ['a.com'] })] }]],
+    ['no private data', [{ tools: ['Tool/http-fetch'] }]],
+    ['no text of strangers', [{ tools: ['Tool/bash', 'Tool/file-system'] }]],
+    ['no way out', [{ tools: ['Tool/file-system'] }, {}, door('http')]],
+    ['a door to another agent', [{ tools: ['Tool/bash'] }, {}, door('http', { route: { agentRef: 'Agent/b' } })]],
+    ['an agent outside of the swarm', [{ tools: both }, { entryAgent: 'Agent/b', agents: ['Agent/b'] }]],
+  ])('is no warning with %s', async (_, parameters) => {
+    expect(await warningsOf(...parameters)).toEqual([]);
+  });
+
+  test('needs the approval of the base library', async () => {
+    const mine = resource('Extension', 'approval', { entry: './own.ts' });
+    expect(await warningsOf({ tools: both }, { extensions: ['Extension/approval'] }, mine)).toHaveLength(1);
+  });
+});
+
 test('a pattern of a rule that the extension approval refuses is an error at its place', async () => {
   const whens = [
     { a: 'x*', b: { equals: 'y' } },

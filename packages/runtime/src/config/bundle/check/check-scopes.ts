@@ -5,6 +5,7 @@ import type { Environment } from '../../variable-name.ts';
 import { checkAgents } from './check-agents.ts';
 import { checkConfigs } from './check-configs.ts';
 import { checkConnections } from './check-connections.ts';
+import { checkExposure } from './check-exposure.ts';
 import { checkInnermost } from './check-innermost.ts';
 import { checkModels } from './check-models.ts';
 import { checkNames } from './check-names.ts';
@@ -25,6 +26,7 @@ const checks = [
   checkSwarms,
   checkInnermost,
   checkConnections,
+  checkExposure,
   checkPackages,
 ];
 
