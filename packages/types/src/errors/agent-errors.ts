@@ -97,7 +97,7 @@ export const agentErrors = {
       'Check the outcome, then call again if needed. For a tool of your own, declare `idempotent: true` if repeating is safe, or `effects: none` if it changes nothing; the server of an MCP tool declares `idempotentHint`.',
   },
   E_MCP_CALL: {
-    meaning: 'An MCP server refused a request, or answered with a protocol error.',
+    meaning: 'An MCP server refused a request, answered with a protocol error, or sent more than is read.',
     suggestion: "Read the server's message; check the arguments, and the credentials in `headers` or `env`.",
   },
   E_MCP_CONNECT: {

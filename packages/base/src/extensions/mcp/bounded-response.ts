@@ -5,13 +5,23 @@
  * 2. An error answer is cut, because its text becomes the text of an error.
  */
 
+import { TOO_DEEP } from './complete-results.ts';
+
 /** The maximum length of a message of a server, in bytes; of a server over stdio, in characters. A longer one ends the connection. */
 export const LONGEST_MESSAGE = 32 * 1_024 * 1_024;
 /** The maximum length of the body of an error answer. */
 const LONGEST_ERROR = 16_000;
 
-/** The error of a body with a message that is too long. */
+/** The error of a message that is too long. */
 export const TOO_LONG = `it sent a message of more than ${LONGEST_MESSAGE} bytes.`;
+
+/** Returns what was too much, if the error says so: the length of a message, or its depth, as the engine reports it, too. */
+export function findExcess(error: unknown): string | undefined {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.includes(TOO_LONG)) return TOO_LONG;
+  const isOverflow = error instanceof RangeError && message.includes('call stack');
+  return isOverflow || message.includes(TOO_DEEP) ? TOO_DEEP : undefined;
+}
 
 export function boundedResponse(response: Response, longest = LONGEST_MESSAGE): Response {
   const { body, ok, status, statusText, headers } = response;

@@ -9,6 +9,7 @@ import { type ErrorCode, GoondanError } from '@goondan/types';
  * - `broken`: the connection was lost during the request. Whether the request took effect is unknown.
  * - `timeout`: the request took too long.
  * - `refused`: the server answered with an error.
+ * - `excess`: the server sent more than is read. Whether the request took effect is unknown.
  * - `sign-in`: the server did nothing, because a person has to sign in.
  * - `unsupported`: the server asked for something that servers do not get, such as sampling.
  * - `question`: the server asked a person in a way that is not allowed.
@@ -40,6 +41,7 @@ export const failureKinds = [
   'broken',
   'timeout',
   'refused',
+  'excess',
   'sign-in',
   'unsupported',
   'question',
@@ -57,6 +59,11 @@ export function toError(server: string, failure: McpFailure): GoondanError {
       ...options,
       suggestion: `Run \`gdn mcp login ${server}\`. The next call then uses the new sign-in.`,
     });
+  }
+  if (kind === 'excess') {
+    const suggestion =
+      'Ask the server for less, such as a page or fewer fields. If it cannot send less, tell the author of the server.';
+    return new GoondanError('E_MCP_CALL', `MCP server "${server}": ${message}`, { ...options, suggestion });
   }
   const code = codes[kind];
   if (code !== undefined) return new GoondanError(code, `MCP server "${server}": ${message}`, options);

@@ -1,7 +1,7 @@
 /** A client that uses the SDK. */
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
-import { TOO_LONG } from './bounded-response.ts';
+import { findExcess } from './bounded-response.ts';
 import { systemClock } from './clock.ts';
 import type {
   AskOptions,
@@ -56,6 +56,8 @@ class SupervisedClient implements McpClient {
   /** True if the server has no sign-in, because its tokens would travel in clear text. */
   #isClear = false;
   #isOpen = false;
+  /** What the server sent too much of, if the connection is closed for that. */
+  #excess: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -72,6 +74,7 @@ class SupervisedClient implements McpClient {
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
     this.#calls.reset();
+    this.#excess = undefined;
     this.#signIn = this.#openSignIn(target);
     this.#isClear = target.type === 'http' && !keepsSecrets(target.url) && !hasToken(target.headers);
     try {
@@ -189,10 +192,13 @@ class SupervisedClient implements McpClient {
       this.events.onClosed();
     };
     client.onerror = (error) => {
-      if (!this.#isOpen || client !== this.#client) return;
+      if (client !== this.#client) return;
+      const excess = findExcess(error);
+      this.#excess ??= excess;
+      if (!this.#isOpen) return;
       this.events.onTrouble(error.message);
       // The rest of the stream is lost, and with it the answers of the calls that wait for it.
-      if (error.message.includes(TOO_LONG)) void client.close().catch(() => undefined);
+      if (excess !== undefined) void client.close().catch(() => undefined);
     };
     return client;
   }
@@ -267,6 +273,9 @@ class SupervisedClient implements McpClient {
     const message = this.#signIn?.hide(said) ?? said;
     const failed = (kind: McpFailure['kind'], problem = message) =>
       new McpFailure(kind, `${problem}${/[.!?]$/.test(problem) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
+    const isClosed = SdkError.isInstance(thrown) && thrown.code === this.sdk.SdkErrorCode.ConnectionClosed;
+    const excess = findExcess(thrown) ?? (isClosed ? this.#excess : undefined);
+    if (excess !== undefined) return failed('excess', excess);
     if (this.sdk.InsufficientScopeError.isInstance(thrown)) {
       return failed('refused', `it demands the scopes "${thrown.requiredScope ?? ''}", although they were granted.`);
     }
@@ -283,7 +292,7 @@ class SupervisedClient implements McpClient {
       const { SdkErrorCode } = this.sdk;
       if (thrown.code === SdkErrorCode.RequestTimeout) return failed('timeout', `no answer within ${timeoutMs} ms.`);
       if (thrown.code === SdkErrorCode.NotConnected) return failed('unreached', 'it is not connected.');
-      if (thrown.code === SdkErrorCode.ConnectionClosed) return failed('broken', 'the connection was closed.');
+      if (isClosed) return failed('broken', 'the connection was closed.');
       if (thrown.code === SdkErrorCode.CapabilityNotSupported) return failed('unsupported', refusal(thrown.data));
       if (thrown.code === SdkErrorCode.SendFailed) return failed('broken');
       if (thrown.code === SdkErrorCode.EraNegotiationFailed) return failed('unreached');

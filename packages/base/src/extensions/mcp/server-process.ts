@@ -9,7 +9,7 @@
  */
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
-import { LONGEST_MESSAGE } from './bounded-response.ts';
+import { findExcess, LONGEST_MESSAGE, TOO_LONG } from './bounded-response.ts';
 import { LineReader } from './line-reader.ts';
 import type { LastWords } from './mcp-client.ts';
 import { RequestContexts } from './request-contexts.ts';
@@ -109,7 +109,7 @@ export class ServerProcess<Message> {
       for await (const chunk of stdout) {
         for (const line of lines.push(chunk)) this.#hear(line);
         if (!lines.isTooLong) continue;
-        this.onerror?.(new Error(`the server sent a message of more than ${LONGEST_MESSAGE} bytes`));
+        this.onerror?.(new Error(TOO_LONG));
         break;
       }
     } catch (error) {
@@ -124,9 +124,13 @@ export class ServerProcess<Message> {
     let message: Message;
     try {
       message = this.parse(line);
-    } catch {
+    } catch (error) {
+      const excess = findExcess(error);
       // Some servers print other text on stdout; it is logged, and not an error.
-      return this.#keep(line);
+      if (excess === undefined) return this.#keep(line);
+      this.onerror?.(new Error(excess));
+      // The call that this message answers is unknown, and must not wait for its time limit.
+      return void this.close();
     }
     this.#contexts.within(message, () => this.onmessage?.(message));
   }
