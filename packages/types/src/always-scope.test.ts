@@ -20,6 +20,7 @@ describe('the host of a call', () => {
     ['no URL', { url: 'example.com' }],
     ['a user', { url: 'https://example.com@evil.com/' }],
     ['a backslash', { url: 'https://example.com\\@evil.com/' }],
+    ['a backslash after the host', { url: 'https://example.com/\\@evil.com/' }],
     ['a fragment that some programs read as a user', { url: 'https://example.com#@evil.com/' }],
     ['a line break', { url: 'https://example.com/\n' }],
     ['an invisible character', { url: 'https://example.com/\u200b' }],
@@ -29,6 +30,7 @@ describe('the host of a call', () => {
     ['a masked secret in the host', { url: 'https://***.example.com/' }],
     ['two URLs', { url: 'https://example.com/', page: 'https://example.com/' }],
     ['a second URL elsewhere', { url: 'https://example.com/', headers: { callback: ['//evil.com'] } }],
+    ['a second URL as a key', { url: 'https://example.com/', text: { 'https://evil.com/': true } }],
     ['a second URL that only careless programs take', { url: 'https://example.com/', text: 'http:evil.com' }],
     ['an argument that is not declared as a URL', { text: 'https://example.com/' }],
   ])('is unknown: %s', (_, args) => {

@@ -35,7 +35,7 @@ const beginsAsUrl = /^[^\p{L}\p{N}]*(?:https?:|(?:[a-z][\w+.-]*:)?[/\\]{2})/iu;
 function textsIn(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item) => textsIn(item ?? null));
+  return Object.entries(value).flatMap(([key, item]) => [key, ...textsIn(item ?? null)]);
 }
 
 function urlArguments(args: JsonObject, schema: JsonObject = {}): readonly (JsonValue | undefined)[] {
