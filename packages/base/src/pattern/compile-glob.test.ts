@@ -35,6 +35,13 @@ describe('a glob', () => {
     );
   });
 
+  test('gives no answer when the work is used up, at the beginning or on the way', () => {
+    const fits = compileGlob('*ab');
+    const text = 'a'.repeat(100) + 'b';
+    for (const left of [0, 100, 101, 150]) expect(fits(text, { left })).toBeUndefined();
+    expect(fits(text, { left: 400 })).toBe(true);
+  });
+
   test('does not explode where a backtracking matcher does, and skips texts that are too long', () => {
     const evil = compileGlob(`${'*a'.repeat(400)}*b`);
     expect(evil('a'.repeat(LONGEST_TEXT))).toBe(false);

@@ -5,7 +5,7 @@ import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
 import type { JsonValue } from '@goondan/types';
-import { growingMask, type Mask, maskBeginning, maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
+import { growingMask, type Mask, maskBeginning, maskCode, maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
 import { formsOfSecrets, SHORTEST_SECRET } from './secret-forms.ts';
@@ -305,6 +305,12 @@ describe('the mask of a JSON value', () => {
     expect(JSON.stringify(maskJson(value, mask))).toBe(JSON.stringify(value).replace('sk-live-12345', '***'));
     expect(looked).toHaveLength(12 * 5 + 1);
   });
+});
+
+test('a code is masked, unless it is a code of the catalogue', () => {
+  const mask = maskSecrets(['TOOL_FAILED']);
+  expect(maskCode('MY_TOOL_FAILED', mask)).toBe('MY_***');
+  expect(maskCode('E_TOOL_FAILED', mask)).toBe('E_TOOL_FAILED');
 });
 
 describe('a growing mask', () => {
