@@ -196,12 +196,13 @@ describe('an agent that reads private data and text of strangers, and can send d
   const fetching = (config: object) => ({ ref: 'Tool/http-fetch', config });
   const both = ['Tool/file-system', 'Tool/http-fetch'];
   const server = { ref: 'Extension/mcp', config: { transport: { type: 'stdio', command: ['server'] } } };
-  const door = (connector: string, more: object = {}) =>
+  const door = (connector: string, rule: object = {}, more: object = {}) =>
     resource('Connection', 'door', {
       connectorRef: `Connector/${connector}`,
       config: { port: 0 },
       secrets: { token: 'not-a-real-secret' },
-      ingress: { rules: [{ route: {}, ...more }] },
+      ingress: { rules: [{ route: {}, ...rule }] },
+      ...more,
     });
 
   /** Returns the warnings about agents. */
@@ -234,6 +235,7 @@ describe('an agent that reads private data and text of strangers, and can send d
     ['a shell and a server of the swarm', [{ tools: ['Tool/bash'] }, { extensions: [server] }]],
     ['a shell that fetches from some hosts', [{ tools: ['Tool/bash', fetching({ only: ['a.com'] })] }]],
     ['a shell behind an HTTP door', [{ tools: ['Tool/bash'] }, {}, door('http')]],
+    ['a shell behind a door for chat clients', [{ tools: ['Tool/bash'] }, {}, door('openai')]],
     [
       'a shell behind a door to this agent',
       [{ tools: ['Tool/bash'] }, {}, door('http', { route: { agentRef: 'Agent/a' } })],
@@ -250,6 +252,15 @@ describe('an agent that reads private data and text of strangers, and can send d
     ['no text of strangers', [{ tools: ['Tool/bash', 'Tool/file-system'] }]],
     ['no way out', [{ tools: ['Tool/file-system'] }, {}, door('http')]],
     ['a door to another agent', [{ tools: ['Tool/bash'] }, {}, door('http', { route: { agentRef: 'Agent/b' } })]],
+    [
+      'a door to another swarm',
+      [
+        { tools: ['Tool/bash'] },
+        {},
+        resource('Swarm', 'other', { entryAgent: 'Agent/b', agents: ['Agent/b'] }),
+        door('http', {}, { swarmRef: 'Swarm/other' }),
+      ],
+    ],
     ['an agent outside of the swarm', [{ tools: both }, { entryAgent: 'Agent/b', agents: ['Agent/b'] }]],
   ])('is no warning with %s', async (_, parameters) => {
     expect(await warningsOf(...parameters)).toEqual([]);

@@ -23,6 +23,7 @@ const abilities: Readonly<Record<string, readonly Ability[]>> = {
   'Tool/http-fetch with only': ['reads text of strangers'],
   'Extension/mcp': ['reads text of strangers', 'can send data away'],
   'Connector/http': ['reads text of strangers'],
+  'Connector/openai': ['reads text of strangers'],
   'Connector/webhook': ['reads text of strangers'],
 };
 
