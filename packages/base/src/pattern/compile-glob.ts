@@ -19,8 +19,9 @@ export function compileGlob(glob: string): Matcher {
   const pattern = Array.from(glob);
   if (pattern.length > LONGEST_GLOB) throw new Error(`the pattern "${glob}" is too long`);
   return (text, work = { left: Infinity }) => {
+    if (text.length > LONGEST_TEXT) return undefined;
     work.left -= text.length;
-    return text.length > LONGEST_TEXT || work.left < 0 ? undefined : matches(pattern, Array.from(text), work);
+    return work.left < 0 ? undefined : matches(pattern, Array.from(text), work);
   };
 }
 

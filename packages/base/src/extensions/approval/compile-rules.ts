@@ -21,6 +21,9 @@ export interface Rule {
   fits(args: JsonObject, work: MatchWork): boolean;
 }
 
+/** The steps of finding a value and of beginning to examine it. */
+const WORK_OF_VALUE = 100;
+
 /** Tells whether a value matches; `undefined` when it cannot be examined. */
 type ValueMatcher = (value: JsonValue, work: MatchWork) => boolean | undefined;
 
@@ -55,8 +58,10 @@ function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
  */
 function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): Rule['fits'] {
   const test = compileArgument(pattern);
+  const hasMany = path.split('.').includes('*');
   return (args, work) => {
-    const values = valuesAt(args, path);
+    if (hasMany && work.left <= 0) return then !== 'allow';
+    const values = valuesAt(args, path, work);
     const fits = (value: JsonValue) => test(value, work) ?? then !== 'allow';
     return values.length > 0 && (then === 'allow' ? values.every(fits) : values.some(fits));
   };
@@ -79,8 +84,13 @@ function compileArgument(pattern: ArgumentPattern): ValueMatcher {
 /** Returns a test for values. Values that are not text are matched as JSON, so that no value escapes a rule. */
 function onText(glob: string): ValueMatcher {
   const fits = compileGlob(glob);
-  return (value, work) =>
-    work.left <= 0 ? undefined : fits(typeof value === 'string' ? value : JSON.stringify(value), work);
+  return (value, work) => {
+    if (work.left <= 0) return undefined;
+    if (typeof value === 'string') return fits(value, work);
+    const text = JSON.stringify(value);
+    work.left -= text.length;
+    return fits(text, work);
+  };
 }
 
 function equalTo(wanted: JsonValue): (value: JsonValue) => boolean {
@@ -91,8 +101,15 @@ function equalTo(wanted: JsonValue): (value: JsonValue) => boolean {
  * Returns the values at a dotted path such as `options.force` or `files.0`. `*` matches every element of a list and
  * every value of an object.
  */
-function valuesAt(args: JsonObject, path: string): JsonValue[] {
-  return path.split('.').reduce<JsonValue[]>((values, key) => values.flatMap((value) => inside(value, key)), [args]);
+function valuesAt(args: JsonObject, path: string, work: MatchWork): JsonValue[] {
+  return path.split('.').reduce<JsonValue[]>(
+    (values, key) => {
+      const found = values.flatMap((value) => inside(value, key));
+      work.left -= found.length * WORK_OF_VALUE;
+      return found;
+    },
+    [args],
+  );
 }
 
 function inside(value: JsonValue, key: string): JsonValue[] {

@@ -129,6 +129,22 @@ describe('allow, ask, deny', () => {
     expect(verdictOf({ rules: usual, default: 'allow' }, commanded(text))).toBe('allow');
   }, 30_000);
 
+  test('many values in lists are work, too, and a text that is too long is none', () => {
+    const each = (then: Verdict, pattern: ArgumentPattern = '*a') =>
+      Array.from({ length: 500 }, () => rule('*', then, { when: { 'f.*.g.*': pattern } }));
+    const args = { f: Array.from({ length: 20_000 }, () => ({ g: ['a'] })) };
+    const startedAt = performance.now();
+    expect(verdictOf({ rules: each('deny', 'b'), default: 'allow' }, { args })).toBe('deny');
+    expect(verdictOf({ rules: each('deny', { equals: 'b' }), default: 'allow' }, { args })).toBe('deny');
+    expect(verdictOf({ rules: each('allow'), default: 'ask' }, { args: { ...args, h: 1 } })).toBe('allow');
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    const long = Array.from({ length: 200 }, () => rule('*', 'allow', { when: { command: 'x*' } }));
+    const rules = [...long, rule('*', 'deny', { when: { path: '*.env' } })];
+    const text = 'x'.repeat(200_000);
+    expect(verdictOf({ rules, default: 'allow' }, { args: { command: text, path: 'a.ts' } })).toBe('allow');
+    expect(verdictOf({ rules, default: 'allow' }, { args: { command: text, path: '.env' } })).toBe('deny');
+  }, 30_000);
+
   test('a bad pattern is rejected when the agent starts, with its place', () => {
     const refused = (pattern: ArgumentPattern) => () =>
       compileRules([rule('*', 'ask'), rule('*', 'ask', { when: { x: pattern } })]);
