@@ -12,7 +12,10 @@ import { openChangesets } from './workspace/changesets/open-changesets.ts';
 import { nodeWorkspaceId, workspaceId } from './workspace/layout/workspace-id.ts';
 
 /** A swarm to start. `examine`: see `BundleSource`; only our own packages pass it, with the plan of a bundle. */
-type SwarmToStart = StartSwarmOptions & Partial<Pick<BundleSource, 'examine'>> & NodeToStart;
+type SwarmToStart = StartSwarmOptions &
+  Partial<Pick<BundleSource, 'examine'>> &
+  NodeToStart &
+  Pick<OrchestratorOptions, 'oneShot'>;
 
 /** The options of a node; only our own packages pass them. */
 export interface NodeToStart {
@@ -25,10 +28,11 @@ export interface NodeToStart {
  * Starts a swarm with this Bun process as its orchestrator. With \`cluster\`, it becomes a node, which joins again when it has
  * lost its place.
  */
-export async function startHere({ stateRoot: root, flock, onLog, cluster, ...what }: SwarmToStart): Promise<Swarm> {
+export async function startHere(given: SwarmToStart): Promise<Swarm> {
+  const { stateRoot: root, flock, onLog, cluster, oneShot, ...what } = given;
   const stateRoot = chooseStateRoot(root);
   const known = 'agents' in what ? readPlan(what) : await readFolder(what, stateRoot, flock, cluster);
-  const options: OrchestratorOptions = { ...known, stateRoot, ...defined({ flock, onLog }) };
+  const options: OrchestratorOptions = { ...known, stateRoot, ...defined({ flock, onLog, oneShot }) };
   if (cluster === undefined) return startOrchestrator(options);
   const { source, node } = cluster;
   const id = cluster.workspaceId ?? nodeWorkspaceId(source.swarm, node);

@@ -231,6 +231,7 @@ export const statusShape: ShapeOf<SwarmStatus> = {
   changes: optional(listOf(changeReport)),
   nodes: optional(listOf(nodeStatus)),
   missing: optional(listOf(text)),
+  oneShot: optional(yes),
 };
 
 export const deadLetter: Check<DeadLetterSummary> = object({

@@ -128,8 +128,10 @@ function plainMethods(socket: ControlSocket): Pick<Swarm, PlainName> {
   return Object.fromEntries(methods) as Pick<Swarm, PlainName>;
 }
 
-async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<void> {
+async function stopSwarm(socket: ControlSocket, { left, ...options }: StopOptions): Promise<void> {
   const { events, end } = await openStream(socket, operations.stop, options);
+  left?.addEventListener('abort', end, { once: true });
+  if (left?.aborted === true) end();
   try {
     for await (const { event, data } of events) {
       if (event === 'error') throw readRefusal(data);

@@ -129,7 +129,7 @@ const delivery: ShapeOf<Delivery> = {
 export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> } & {
   readonly ask: Operation<AskRequest, TurnEnd>;
   readonly watch: Operation<WatchFilter, object>;
-  readonly stop: Operation<StopOptions, true>;
+  readonly stop: Operation<Omit<StopOptions, 'left'>, true>;
 } = {
   status: { method: 'GET', path: '/status', request: nothing, answer: whole(statusShape), isReading: true },
   instances: {
@@ -243,7 +243,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
   stop: {
     method: 'POST',
     path: '/stop',
-    request: request({ graceMs: optional(count) }),
+    request: request({ graceMs: optional(count), handover: optional(flag) }),
     answer: only('stopping', yes),
     stream: 'accepted',
   },

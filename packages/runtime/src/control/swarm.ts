@@ -219,6 +219,8 @@ export interface SwarmStatus {
   readonly nodes?: readonly NodeStatus[];
   /** The agents and connections that this node does not run, with the missing variables; absent when it runs all. */
   readonly missing?: readonly string[];
+  /** Present if the swarm runs for one input, as `gdn run --input` does, and ends with its turn. A service may replace it. */
+  readonly oneShot?: true;
 }
 
 /** A node of a swarm whose state is in a store that many nodes share. */
@@ -388,4 +390,11 @@ export interface SwarmWatch {
 export interface StopOptions {
   /** The grace for running turns; the swarm's default when absent. */
   readonly graceMs?: number;
+  /**
+   * True if another process goes on with the work of a one-shot swarm: callers get an error that is `retryable`, and a
+   * stop that has begun keeps its grace. **Errors** — `E_SWARM_RUNNING` for any other swarm.
+   */
+  readonly handover?: boolean;
+  /** Aborting it ends the wait for a swarm of another process. The swarm stops anyway. */
+  readonly left?: AbortSignal;
 }

@@ -5,7 +5,7 @@ import { HeldInstances } from './calls/held-instances.ts';
 import { type Draining, drainSwarm } from './drain-swarm.ts';
 import { TurnWaiters } from './watch/turn-waiters.ts';
 
-async function failureOf(lost?: GoondanError): Promise<GoondanError> {
+async function failureOf(lost?: GoondanError, isHandover = false): Promise<GoondanError> {
   const failures: GoondanError[] = [];
   const drain = async () => undefined;
   // Safe: draining uses nothing else of these parts.
@@ -19,7 +19,7 @@ async function failureOf(lost?: GoondanError): Promise<GoondanError> {
     connections: { drain },
     keepers: { drain },
   } as unknown as Draining;
-  await drainSwarm(parts, 0, new AbortController().signal, lost);
+  await drainSwarm(parts, 0, new AbortController().signal, lost, isHandover);
   const [failure] = failures;
   if (failure === undefined) throw new Error('Nothing failed.');
   return failure;
@@ -35,6 +35,11 @@ test.each([
     'The swarm was stopped; the turn continues when it is started again.',
   ]);
   expect(suggestion).toStartWith('Start the swarm again');
+});
+
+test('a client that waits may ask again at once if another process takes over', async () => {
+  const retryable = async (isHandover: boolean) => (await failureOf(undefined, isHandover)).retryable;
+  expect([await retryable(true), await retryable(false)]).toEqual([true, false]);
 });
 
 test('S-02 a client that waits at a node without its place is told that the turn continues at another node', async () => {

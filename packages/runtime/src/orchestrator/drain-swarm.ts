@@ -32,9 +32,11 @@ export async function drainSwarm(
   hurry: AbortSignal,
   /** The reason why a node of several ends, although nobody stopped it. */
   lost?: GoondanError,
+  /** See `StopOptions`. */
+  isHandover = false,
 ): Promise<void> {
   const deadline = clock.elapsed() + graceMs;
-  const stopped = stoppedError(lost);
+  const stopped = stoppedError(lost, isHandover);
   swarm.held.follow((at) => swarm.waiters.failed(at, stopped));
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
   await connections.drain(graceMs * CONNECTIONS_SHARE);
@@ -43,9 +45,11 @@ export async function drainSwarm(
   swarm.waiters.failAll(stopped);
 }
 
-function stoppedError(lost: GoondanError | undefined): GoondanError {
-  if (lost?.code !== 'E_FENCED')
-    return new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.');
+function stoppedError(lost: GoondanError | undefined, isHandover: boolean): GoondanError {
+  if (lost?.code !== 'E_FENCED') {
+    const message = 'The swarm was stopped; the turn continues when it is started again.';
+    return new GoondanError('E_SWARM_STOPPED', message, { retryable: isHandover });
+  }
   return new GoondanError('E_SWARM_STOPPED', `${lost.message} The turn continues at another node.`, {
     suggestion: 'Nothing that was accepted is lost. Ask again with the same id, and the answer comes from that node.',
     cause: lost,

@@ -84,6 +84,8 @@ export interface OrchestratorOptions {
    * no bundle is deployed.
    */
   readonly bundleAt?: (folder: string) => BundleAt;
+  /** See `SwarmStatus`. */
+  readonly oneShot?: true;
   /** Receives every log line, in addition to the files. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
   /**
@@ -136,7 +138,7 @@ interface Starting extends Omit<OrchestratorOptions, 'plan'> {
 }
 
 async function start(given: Starting): Promise<Swarm> {
-  const { clock, ids, endings, workspaceId } = given;
+  const { clock, ids, endings, workspaceId, oneShot } = given;
   const { name } = given.currentPlan.value.plan;
   const startedAt = clock.now().toISOString();
   const folder = workspaceFolder(given.stateRoot, workspaceId);
@@ -199,15 +201,16 @@ async function start(given: Starting): Promise<Swarm> {
     endings.defer(followDeployments({ bundle, deployments: joined.store.deployments, reload, alone, report }));
   }
 
-  const stopping = new Stopping(async (graceMs, hurry) => {
+  const stopping = new Stopping(async (graceMs, hurry, isHandover) => {
     await Promise.all([reloader.close(), changesets.close()]);
-    await drainSwarm({ clock, swarm, connections, keepers }, graceMs, hurry, joined && stopping.failure);
+    const lost = joined && stopping.failure;
+    await drainSwarm({ clock, swarm, connections, keepers }, graceMs, hurry, lost, isHandover);
     swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
     await endings.disposeAsync().catch(() => undefined);
     // Closed last: a client that stopped the swarm over the socket gets its answer when the workspace is free.
     await Promise.all([server.close(), joined?.port.close()]);
   });
-  const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
+  const own = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION, ...(oneShot && { oneShot }) };
   const local = localSwarm({
     swarm,
     store,
@@ -217,7 +220,7 @@ async function start(given: Starting): Promise<Swarm> {
     entryAgent: () => currentPlan.value.entryAgent,
     graceMs: () => currentPlan.value.settings.graceMs,
     describe: () => ({
-      ...about,
+      ...own,
       connections: connections.status(),
       ...keepers.describe(),
       ...describeMissing(currentPlan.value.plan),
@@ -226,7 +229,7 @@ async function start(given: Starting): Promise<Swarm> {
     reload: () => reloader.reload(),
     stopped: stopping.stopped,
     failure: () => stopping.failure,
-    stop: (graceMs) => stopping.stop(graceMs),
+    stop: (graceMs, isHandover) => stopping.stop(graceMs, isHandover),
   });
 
   const handle = joined === undefined ? local : openClusterSwarm(starting, joined, swarm, local);

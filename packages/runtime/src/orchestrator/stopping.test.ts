@@ -36,6 +36,19 @@ describe('a stop', () => {
     expect(graces).toEqual([10]);
   });
 
+  test('keeps its time when a handover joins it', async () => {
+    const ending = Promise.withResolvers<void>();
+    let hurried: AbortSignal | undefined;
+    const stopping = new Stopping(async (_graceMs, hurry) => {
+      hurried = hurry;
+      await ending.promise;
+    });
+    const both = Promise.all([stopping.stop(10), stopping.stop(10, true)]);
+    expect(hurried?.aborted).toBe(false);
+    ending.resolve();
+    await both;
+  });
+
   test('is over even when it fails', async () => {
     const stopping = new Stopping(() => Promise.reject(new Error('no')));
     expect(await stopping.stop(1).catch(String)).toBe('Error: no');

@@ -1,16 +1,16 @@
 import type { GoondanError } from '@goondan/types';
 
-/** Stops once. A second call shortens the time, and gets the promise of the running stop. */
+/**
+ * Stops once. A second call gets the promise of the running stop, and shortens its time, unless it is a handover: see
+ * `StopOptions`.
+ */
 export class Stopping {
-  readonly #end: (graceMs: number, hurry: AbortSignal) => Promise<void>;
   readonly #hurry = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   #stopping: Promise<void> | undefined;
   #failure: GoondanError | undefined;
 
-  constructor(end: (graceMs: number, hurry: AbortSignal) => Promise<void>) {
-    this.#end = end;
-  }
+  constructor(private readonly end: (graceMs: number, hurry: AbortSignal, isHandover: boolean) => Promise<void>) {}
 
   /** Resolves when the stop has ended, successfully or not. */
   get stopped(): Promise<void> {
@@ -29,9 +29,9 @@ export class Stopping {
     this.stop(0).catch(() => undefined);
   }
 
-  stop(graceMs: number): Promise<void> {
-    if (this.#stopping !== undefined) this.#hurry.abort();
-    this.#stopping ??= this.#end(graceMs, this.#hurry.signal).finally(() => this.#stopped.resolve());
+  stop(graceMs: number, isHandover = false): Promise<void> {
+    if (this.#stopping !== undefined && !isHandover) this.#hurry.abort();
+    this.#stopping ??= this.end(graceMs, this.#hurry.signal, isHandover).finally(() => this.#stopped.resolve());
     return this.#stopping;
   }
 }

@@ -544,6 +544,15 @@ test('a stopping swarm rejects input with the reason', async () => {
   expect(await rejectionOf(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
 });
 
+test('only a swarm for one input is handed over', async () => {
+  const { control, deps, graces } = await open(echo);
+  expect(await rejectionOf(control.stop({ handover: true }))).toMatchObject({ code: 'E_SWARM_RUNNING' });
+  expect(await control.deliver({ input: 'x' })).toMatchObject({ accepted: true });
+  const oneShot = localSwarm({ ...deps, describe: () => ({ ...deps.describe(), oneShot: true }) });
+  await oneShot.stop({ handover: true });
+  expect(graces).toEqual([1_000]);
+});
+
 describe('R-07 a stopping swarm rejects input when no process begins a turn by itself any more', () => {
   /** A swarm that stops while a process runs `one`, has `two`, and does not hear yet that `two` was taken back. */
   async function stopEarly() {

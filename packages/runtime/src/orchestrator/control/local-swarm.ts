@@ -45,8 +45,8 @@ export interface LocalSwarmDeps {
   /** Returns the connections, and the facts about the swarm that do not change. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
   reload(): Promise<ReloadResult>;
-  /** Stops the swarm. A second call may shorten the grace. */
-  stop(graceMs: number): Promise<void>;
+  /** Stops the swarm. A second call may shorten the grace, unless it is a handover. */
+  stop(graceMs: number, isHandover: boolean): Promise<void>;
   readonly stopped: Promise<void>;
   /** Returns the reason of a stop that was not requested. */
   failure?(): GoondanError | undefined;
@@ -197,9 +197,12 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       return deps.reload();
     },
 
-    async stop({ graceMs = deps.graceMs() } = {}) {
+    async stop({ graceMs = deps.graceMs(), handover = false } = {}) {
+      if (handover && deps.describe().oneShot !== true) {
+        throw new GoondanError('E_SWARM_RUNNING', 'This swarm serves, so no other process takes its place.');
+      }
       isStopping = true;
-      await deps.stop(graceMs);
+      await deps.stop(graceMs, handover);
     },
 
     stopped: deps.stopped,

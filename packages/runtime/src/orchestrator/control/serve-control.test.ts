@@ -181,7 +181,7 @@ describe('a rejection by the control socket', () => {
       '/v3/deliver',
       { agnet: 'a' },
     ],
-    ['body: __proto__ is unknown; known: graceMs.', 'POST', '/v3/stop', '{"__proto__":{}}'],
+    ['body: __proto__ is unknown; known: graceMs, handover.', 'POST', '/v3/stop', '{"__proto__":{}}'],
     ['body: graceMs is -1, not a whole number of at least 0.', 'POST', '/v3/stop', { graceMs: -1 }],
     ['body: eventId is missing, not a text.', 'POST', '/v3/dead-letters/drop', { agent: 'a', instanceKey: 'b' }],
     ['body: instanceKey is missing, not a text.', 'POST', '/v3/instances/delete', { agent: 'a' }],
