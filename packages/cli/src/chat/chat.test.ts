@@ -203,7 +203,10 @@ describe('a message', () => {
       finishReason: 'error',
       error: { code: 'E_MODEL_AUTH', message: 'No.', suggestion: 'Set it.' },
     });
-    expect(screen.printed).toEqual(['> Hello', 'E_MODEL_AUTH: No.', 'Set it.', '']);
+    expect(screen.printed).toEqual([
+      ...['> Hello', 'E_MODEL_AUTH: No.', 'Set it.'],
+      ...['The model sees this message with your next one. /new begins an empty conversation.', ''],
+    ]);
     hooks.sent('again');
     expect(asked).toHaveLength(2);
   });

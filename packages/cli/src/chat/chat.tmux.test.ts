@@ -134,7 +134,9 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
       / {2}✓ helper ok, \d\.\d s\n(.*\n)* {2}✓ agents__request .*\nThe helper has spoken\.\n.* tokens: own .*, called agents .*\n\n>$/,
     );
     await terminal.enter('broken');
-    await terminal.see(/> broken\nE_MODEL_FAILED: Overloaded\.\n.+\n\n>$/);
+    await terminal.see(
+      /> broken\nE_MODEL_FAILED: Overloaded\.\n.+\nThe model sees this message with your next one\.[^>]+\n\n>$/,
+    );
     await terminal.enter('/hlep');
     await terminal.see('There is no /hlep. Did you mean /help?');
   });

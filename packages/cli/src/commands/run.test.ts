@@ -105,9 +105,29 @@ describe('gdn run --input', () => {
       finishReason: 'error',
       response: '',
       error: { code: 'E_MODEL_FAILED' },
+      input: 'kept',
     });
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'E_MODEL_FAILED', message: 'Overloaded.' } });
     expect(exitCode).toBe(1);
+  });
+
+  test('a failed input stays in the conversation: the command says so once, and how to go on without it', async () => {
+    const fail = `- { when: '^bad', fail: { message: 'Overloaded.' } }\n- { say: 'You said: {{input}}' }`;
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: fail }) });
+    const ask = (input: string, ...more: string[]) =>
+      place.run('run', 'bundle', '--trust', '--input', input, '--json', ...more);
+    const { turnId } = JSON.parse((await ask('good')).stdout);
+    const { stderr } = await place.run('run', 'bundle', '--trust', '--input', 'bad');
+    const [, , said, ...rest] = stderr.split('\n');
+    expect(rest).toEqual(['']);
+    expect(said).toMatchInlineSnapshot(
+      `"The input stays in the conversation, and the model sees it with the next one. To go on without it, type \`gdn fork host default --at TURN --as KEY --bundle bundle\` with an earlier turn of \`gdn history host default --bundle bundle\`."`,
+    );
+    const fork = ['--at', turnId, '--as', 'clean', '--bundle', 'bundle'];
+    expect((await place.run('fork', 'host', 'default', ...fork)).exitCode).toBe(0);
+    outputOf(await ask('again', '--instance', 'clean'));
+    const shown = (await place.run('instance', 'show', 'host', 'clean', '--bundle', 'bundle')).stdout;
+    expect([shown.includes('good'), shown.includes('bad')]).toEqual([true, false]);
   });
 
   test('an agent that does not start fails its turn, too', async () => {

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askForReport } from './ask-for-report.ts';
 import { showLimitWaits } from './show-limit-waits.ts';
-import { answerText, exitAfter } from './turn-report.ts';
+import { answerText, exitAfter, tellPiledUp } from './turn-report.ts';
 
 export interface Question {
   readonly delivery: Delivery;
@@ -38,5 +38,7 @@ export async function askOnce(swarm: Swarm, question: Question, terminal: Termin
   const report = await askForReport(swarm, delivery, asked).finally(() => waits.end());
   answer?.end(answerText(report));
   if (json) printJson(report, terminal);
-  return exitAfter(report, terminal);
+  const code = exitAfter(report, terminal);
+  tellPiledUp(report, terminal);
+  return code;
 }

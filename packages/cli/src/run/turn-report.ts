@@ -2,6 +2,7 @@
 import type { Acceptance, TurnEnd } from '@goondan/runtime';
 import { describeTurnUsage } from '@goondan/runtime/internal';
 import {
+  endingOf,
   type ErrorCode,
   type GoondanError,
   type JsonValue,
@@ -11,6 +12,8 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { harmlessText } from '../harmless-text.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import { describeLimits } from './describe-limits.ts';
@@ -35,6 +38,8 @@ export interface TurnReport {
   readonly called?: TokenUsage;
   /** Present when the turn failed. */
   readonly error?: TurnError;
+  /** What becomes of the input of a failed turn. `kept`: the model sees it with the next input of the conversation. */
+  readonly input?: 'kept';
 }
 
 export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage, called }: TurnEnd): TurnReport {
@@ -52,6 +57,7 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
     usage,
     ...(called === undefined ? {} : { called }),
     ...(error === undefined ? {} : { error }),
+    ...(endingOf(result) === 'failed' && { input: 'kept' as const }),
   };
 }
 
@@ -109,6 +115,17 @@ const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
   'E_CONTROL_CLOSED',
   'E_SWARM_STOPPED',
 ]);
+
+/** Tells a person that the input of a failed turn is part of the conversation. */
+export function tellPiledUp({ agent, instanceKey, input }: TurnReport, terminal: Terminal): void {
+  if (input !== 'kept' || terminal.errorsAsJson) return;
+  const at = [agent, instanceKey].map((name) => quoteForShell(name)).join(' ');
+  const how = terminal.suggest(
+    `To go on without it, type \`gdn fork ${at} --at TURN --as KEY\` with an earlier turn of \`gdn history ${at}\`.`,
+  );
+  const what = 'The input stays in the conversation, and the model sees it with the next one.';
+  terminal.printError(`${terminal.errorColors.dim(harmlessText(`${what} ${how}`))}\n`);
+}
 
 /** Prints the outcome of a turn on standard error, and returns the exit code. */
 export function exitAfter(report: TurnReport, terminal: Terminal): ExitCode {

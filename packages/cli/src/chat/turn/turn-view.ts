@@ -19,6 +19,7 @@ export interface TurnViewDeps {
 }
 
 const LONGEST_THOUGHT = 200;
+const KEPT = 'The model sees this message with your next one. /new begins an empty conversation.';
 
 export class TurnView {
   readonly #startedAt: number;
@@ -74,6 +75,7 @@ export class TurnView {
     if (response !== '' && this.#text.text !== response) print(linesOf(response));
     print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
+    if (endingOf(result) === 'failed') print([line(KEPT, 'dim')]);
     if (usage.totalTokens > 0) print([line(describeTurnUsage(end), 'dim')]);
     print([emptyLine]);
   }
