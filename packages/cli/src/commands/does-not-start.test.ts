@@ -34,13 +34,11 @@ const timesSaid = (text: string) => text.split('register failed: I am broken').l
 describe('an extension that cannot be loaded', () => {
   test('is reported once by `gdn run --input`, by `gdn run`, and in the log; a changed file is tried again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
-    const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
-    expect(once.stderr).toMatch(
-      /^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.* The input is kept, so do not send it again: .*\n$/,
-    );
-    expect(once.stderr).not.toMatch(/(?<!do not )send (?:it|the input) again/i);
-    expect([once.stdout, once.exitCode]).toEqual(['', 1]);
+    await place.serve('bundle');
+    expect((await gdn('send --input one')).exitCode).toBe(0);
+    await until(async () => (await agents())[0]?.status === 'does not start');
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
+    expect((await gdn('stop')).exitCode).toBe(0);
 
     // The swarm tries to handle an accepted input when it starts, and again with every further input.
     const foreground = place.start('run', 'bundle', '--trust');
@@ -52,7 +50,10 @@ describe('an extension that cannot be loaded', () => {
     });
     expect(await agents()).toMatchObject([{ queued: 1, problem: expect.stringContaining('E_EXT_INIT') }]);
     const asked = await gdn('send --input two --wait');
-    expect(asked.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n/);
+    expect(asked.stderr).toMatch(
+      /^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.* The input is kept, so do not send it again: .*\n$/,
+    );
+    expect(asked.stderr).not.toMatch(/(?<!do not )send (?:it|the input) again/i);
     // The attempt for the second input may not have ended yet.
     await until(async () => (await agents())[0]?.status === 'does not start');
     expect(await agents()).toMatchObject([{ queued: 2 }]);
@@ -68,6 +69,25 @@ describe('an extension that cannot be loaded', () => {
     expect((await gdn('stop')).exitCode).toBe(0);
     expect(timesSaid(await printed)).toBe(1);
     expect(await foreground.exited).toBe(0);
+  });
+
+  test('a run whose agent does not start withdraws its input, so that no later run answers it', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
+    for (const input of ['one', 'two']) {
+      const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', input, '--json');
+      const error = { code: 'E_EXT_INIT', suggestion: expect.stringContaining('The input was withdrawn: ') };
+      expect(JSON.parse(stdout)).toMatchObject({ finishReason: 'error', error, input: 'withdrawn' });
+      expect([timesSaid(stderr), exitCode]).toEqual([1, 1]);
+    }
+    await place.serve('bundle');
+    const asked = await place.run('run', 'bundle', '--trust', '--input', 'three', '--json');
+    expect(JSON.parse(asked.stdout)).toMatchObject({ error: { code: 'E_EXT_INIT' }, input: 'withdrawn' });
+    expect((await gdn('stop')).exitCode).toBe(0);
+
+    await place.write('bundle', { 'part.ts': counting });
+    const fixed = await place.run('run', 'bundle', '--trust', '--input', 'four');
+    expect(fixed).toEqual({ stdout: 'You said: four\n', stderr: '', exitCode: 0 });
+    expect((await gdn('instance show host default')).stdout.match(/You said: .*/g)).toEqual(['You said: four']);
   });
 });
 

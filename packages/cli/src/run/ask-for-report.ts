@@ -5,22 +5,25 @@ import { goneCodes } from '../swarm/between-swarms.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
+export interface ReportOptions extends AskOptions {
+  /** If true, throws when the swarm stops before the answer, so that the caller can ask the next swarm. */
+  readonly asksAgain?: boolean | undefined;
+  /** If true, an input is withdrawn whose agent does not start, so that no later run answers it. */
+  readonly withdraws?: boolean | undefined;
+  /** From `withInterrupt`: delays quitting until the turn's cancellation is known. */
+  readonly holdQuit?: HoldQuit | undefined;
+}
+
 /**
- * Runs one turn and reports its outcome. Aborting `signal` cancels the turn. If `asksAgain` is true, throws when the
- * swarm stops before the answer, so that the caller can ask the next swarm. `holdQuit`, from `withInterrupt`, delays
- * quitting until the turn's cancellation is known.
+ * Runs one turn and reports its outcome. Aborting `signal` cancels the turn.
  *
  * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted, so that it can be sent again. With
  * `asksAgain` also the errors of a swarm that has stopped.
  */
 export async function askForReport(
-  swarm: Pick<Swarm, 'ask'>,
+  swarm: Pick<Swarm, 'ask' | 'cancel'>,
   delivery: Delivery,
-  {
-    asksAgain = false,
-    holdQuit,
-    ...options
-  }: AskOptions & { readonly asksAgain?: boolean; readonly holdQuit?: HoldQuit | undefined },
+  { asksAgain = false, withdraws = false, holdQuit, ...options }: ReportOptions,
 ): Promise<TurnReport> {
   if (options.signal?.aborted === true) throw interrupted('Cancelled before the input was sent.');
   let accepted: Acceptance | undefined;
@@ -46,10 +49,18 @@ export async function askForReport(
   } catch (error) {
     if (accepted === undefined || !GoondanError.is(error)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;
-    return reportWithoutEnd(accepted, error);
+    // The turn of a duplicate may have begun in another swarm.
+    const isWithdrawn = withdraws && !hasBegun && !accepted.duplicate && (await withdraw(swarm, accepted));
+    return reportWithoutEnd(accepted, error, isWithdrawn);
   } finally {
     safe.resolve();
   }
+}
+
+/** Returns false if the input was not withdrawn, for example because the swarm has stopped. */
+function withdraw(swarm: Pick<Swarm, 'cancel'>, { agent, instanceKey, eventId }: Acceptance): Promise<boolean> {
+  const reason = 'withdrawn by its sender, because the agent did not start';
+  return swarm.cancel({ agent, instanceKey, eventId, reason }).catch(() => false);
 }
 
 /** Shortens the error of a turn that the person at this terminal cancelled: nobody else did, and no layer is at fault. */

@@ -6,19 +6,15 @@ import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
-import type { HoldQuit } from '../with-interrupt.ts';
-import { askForReport } from './ask-for-report.ts';
+import { askForReport, type ReportOptions } from './ask-for-report.ts';
 import { showLimitWaits } from './show-limit-waits.ts';
 import { answerText, exitAfter, tellPiledUp } from './turn-report.ts';
 
-export interface Question {
+export interface Question extends Pick<ReportOptions, 'asksAgain' | 'withdraws' | 'holdQuit'> {
   readonly delivery: Delivery;
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly onAccepted: (acceptance: Acceptance) => void;
-  /** See `askForReport`. */
-  readonly asksAgain?: boolean;
-  readonly holdQuit?: HoldQuit;
 }
 
 /**
@@ -27,15 +23,14 @@ export interface Question {
  * **Errors** — those of `askForReport`. Then no outcome is printed.
  */
 export async function askOnce(swarm: Swarm, question: Question, terminal: Terminal): Promise<ExitCode> {
-  const { delivery, json, signal, onAccepted, asksAgain = false, holdQuit } = question;
+  const { delivery, json, ...others } = question;
   const answer = json ? undefined : printAnswer(terminal);
   const waits = showLimitWaits(terminal, () => answer?.breakLine());
   const onNotice: AskOptions['onNotice'] = (notice) => {
     waits.hear(notice);
     if (notice.type === 'delta') answer?.stream(notice.delta);
   };
-  const asked = { signal, onNotice, onAccepted, asksAgain, holdQuit };
-  const report = await askForReport(swarm, delivery, asked).finally(() => waits.end());
+  const report = await askForReport(swarm, delivery, { ...others, onNotice }).finally(() => waits.end());
   answer?.end(answerText(report));
   if (json) printJson(report, terminal);
   const code = exitAfter(report, terminal);

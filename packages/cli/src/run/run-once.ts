@@ -1,5 +1,5 @@
 /** `gdn run --input`: runs one turn, then stops the swarm if it was started for this turn. */
-import type { Delivery, Swarm } from '@goondan/runtime';
+import type { Delivery, InstanceAddress, Swarm } from '@goondan/runtime';
 import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
 import { type DeskPlace, withDesk } from '../question/with-desk.ts';
 import { warnOfOtherBundle } from '../cluster/warn-of-other-bundle.ts';
@@ -8,6 +8,7 @@ import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 import { isAboutSilence, isAboutTurn, type IsReported } from '../print-log-line.ts';
+import { openReader } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { optionsElsewhere } from '../swarm/options-elsewhere.ts';
 import type { HoldQuit, TakeInterrupt } from '../with-interrupt.ts';
@@ -33,7 +34,7 @@ export async function runOnce(
 ): Promise<ExitCode> {
   // All attempts use the same id, so that a swarm which accepted the input before it stopped does not accept it twice.
   const named = { id: randomIds.next('event'), ...delivery };
-  const question = { delivery: named, json: run.json === true, signal, holdQuit };
+  const question = { delivery: named, json: run.json === true, signal, holdQuit, withdraws: true };
   const desk = { options: optionsElsewhere(run), takeInterrupt };
   return betweenSwarms(async (isAgain) => {
     const running = await attachSwarm(run.place);
@@ -57,7 +58,8 @@ async function runAlone(
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
   try {
-    if (tellsEarlier) await tellEarlier(control, question, terminal);
+    const { agent = (await control.status()).entryAgent, instanceKey = 'default' } = question.delivery;
+    if (tellsEarlier) await tellEarlier(run, { agent, instanceKey }, terminal);
     return await withDesk({ ...desk, swarm: control, isAlone: true }, terminal, async (opened, onAccepted) => {
       const code = await askOnce(control, { ...question, onAccepted }, terminal);
       const isAsking = () => terminal.canAsk && opened.isAsking;
@@ -71,14 +73,14 @@ async function runAlone(
 }
 
 /** Tells the person about inputs that an earlier run has left in the conversation, because they are handled first. */
-async function tellEarlier(control: Swarm, { delivery }: Pick<Question, 'delivery'>, terminal: Terminal) {
-  const { entryAgent, instances } = await control.status();
-  const { agent = entryAgent, instanceKey = 'default' } = delivery;
-  const { queued = 0 } = instances.find((each) => each.agent === agent && each.instanceKey === instanceKey) ?? {};
-  if (queued === 0) return;
-  const what = queued === 1 ? '1 earlier input' : `${queued} earlier inputs`;
+async function tellEarlier(run: PreparedRun, { agent, instanceKey }: InstanceAddress, terminal: Terminal) {
+  const { inbox } = await openReader(run.place);
+  const pending = await inbox.pendingEntries({ agentName: agent, instanceKey }).catch(() => []);
+  const count = pending.filter(({ cancelled }) => cancelled === undefined).length;
+  if (count === 0) return;
+  const what = count === 1 ? '1 earlier input' : `${count} earlier inputs`;
   const where = ['gdn instance show', quoteForShell(agent), quoteForShell(instanceKey)].join(' ');
-  terminal.printError(`${what} of this conversation ${queued === 1 ? 'is' : 'are'} handled first. `);
+  terminal.printError(`${what} of this conversation ${count === 1 ? 'is' : 'are'} handled first. `);
   terminal.printError(terminal.suggest(`\`${where}\` then prints every answer.\n`));
 }
 

@@ -38,8 +38,11 @@ export interface TurnReport {
   readonly called?: TokenUsage;
   /** Present when the turn failed. */
   readonly error?: TurnError;
-  /** What becomes of the input of a failed turn. `kept`: the model sees it with the next input of the conversation. */
-  readonly input?: 'kept';
+  /**
+   * What becomes of the input without an answer. `kept`: the model sees it with the next input of the conversation.
+   * `queued`: it is handled later. `withdrawn`: no later run answers it.
+   */
+  readonly input?: 'kept' | 'queued' | 'withdrawn';
 }
 
 export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage, called }: TurnEnd): TurnReport {
@@ -84,7 +87,9 @@ function isJson(text: string): boolean {
 export function reportWithoutEnd(
   { agent, instanceKey, turnId, traceId }: Acceptance,
   { code, message, suggestion, place }: GoondanError,
+  isWithdrawn: boolean,
 ): TurnReport {
+  const input = isWithdrawn ? 'withdrawn' : SAY_THE_FATE.has(code) ? undefined : 'queued';
   return {
     agent,
     instanceKey,
@@ -94,17 +99,19 @@ export function reportWithoutEnd(
     finishReason: 'error',
     steps: 0,
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-    error: { code, message, suggestion: withFate(code, suggestion), ...(place === undefined ? {} : { place }) },
+    error: { code, message, suggestion: withFate(code, suggestion, input), ...(place === undefined ? {} : { place }) },
+    ...(input && { input }),
   };
 }
 
 /**
- * Adds to the suggestion that the input is kept. If a person fixed the agent and sent the input again, the agent would
- * answer twice.
+ * Adds what becomes of the input. If a person fixed the agent and sent a queued input again, the agent would answer
+ * twice.
  */
-function withFate(code: ErrorCode, suggestion: string): string {
-  if (SAY_THE_FATE.has(code)) return suggestion;
+function withFate(code: ErrorCode, suggestion: string, input: TurnReport['input']): string {
+  if (input === undefined) return suggestion;
   const time = code === 'E_STORE_AWAY' ? 'the database is back' : 'the agent starts';
+  if (input === 'withdrawn') return `${suggestion} The input was withdrawn: type the command again when ${time}.`;
   return `${suggestion} The input is kept, so do not send it again: it is handled when ${time}.`;
 }
 
