@@ -396,6 +396,17 @@ describe('gdn run --input', () => {
     expect(shelf()).toEqual(['a stool']);
   });
 
+  test('N-04 leaves a question of another conversation to its person, and does not wait for it', async () => {
+    const asking = place.start('run', 'bundle', '--trust', '--instance', 'asking', '--input', 'put a book');
+    const { id } = await waiting('asking');
+    asking.kill('SIGKILL');
+    await asking.exited;
+    const other = await place.runProcess('run', 'bundle', '--trust', '--instance', 'other', '--input', 'Hello');
+    expect(other).toEqual({ stdout: 'You said: Hello\n', ...quiet });
+    const { questions } = JSON.parse((await gdn('approve', '--json')).stdout);
+    expect(questions).toMatchObject([{ id, instanceKey: 'asking' }]);
+  });
+
   test('after a kill, the next run names the earlier input, and first asks about the open call; Ctrl-C ends it while its input waits behind the call', async () => {
     const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
     const { id } = await waiting();

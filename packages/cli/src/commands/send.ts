@@ -76,7 +76,7 @@ async function send(
         import('../cluster/tell-idle-nodes.ts'),
       ]);
     const [folder, stateRoot] = [bundleFolder(undefined, options), readableStateRoot(options)];
-    const desk = { swarm, options: optionsElsewhere({ ...options, folder, stateRoot }), isAlone: false };
+    const desk = { swarm, options: optionsElsewhere({ ...options, folder, stateRoot }) };
     return withInterrupt((signal, holdQuit, takeInterrupt) =>
       withDesk({ ...desk, takeInterrupt }, terminal, (_desk, onAccepted) =>
         tellingIdleNodes(options, terminal, () =>

@@ -57,7 +57,7 @@ export async function runDemo(
 /** If no person can be asked, calls are denied, because a demo must not wait. Ctrl-C cancels the turn at once. */
 function deskOf({ control }: DemoSwarm) {
   const refusal = 'No person can be asked here; run the demo at a terminal to answer.';
-  return { swarm: control, options: [], isAlone: true, refusal };
+  return { swarm: control, options: [], refusal };
 }
 
 /** Returns undefined when nothing was recorded, because tracing may be turned off. */

@@ -5,7 +5,7 @@
  * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk asks again only
  *    if the person wants it.
  */
-import type { QuestionSummary, Swarm } from '@goondan/runtime';
+import type { InstanceAddress, QuestionSummary, Swarm } from '@goondan/runtime';
 import type { QuestionNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
@@ -62,6 +62,13 @@ export class QuestionDesk {
   /** True while a question is open. */
   get isAsking(): boolean {
     return this.#asking !== undefined;
+  }
+
+  /** True if a call of this conversation waits for an answer that is given here. */
+  isFor({ agent, instanceKey }: InstanceAddress): boolean {
+    return [...this.#waiting.values()].some(
+      (question) => question.agent === agent && question.instanceKey === instanceKey && this.deps.concerns(question),
+    );
   }
 
   /** Asks the next question, if none is open. Call this method when the result of `concerns` may have changed. */

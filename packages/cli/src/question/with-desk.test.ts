@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { QuestionSummary, Swarm } from '@goondan/runtime';
+import type { Acceptance, QuestionSummary, Swarm } from '@goondan/runtime';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { openTerminal } from '../terminal.ts';
 import { withDesk } from './with-desk.ts';
@@ -36,27 +36,29 @@ const pending = [
 ];
 
 /** Opens a desk where no person can be asked. Returns the ids of the calls about which it prints. */
-async function askedAbout(isAlone: boolean) {
+async function askedAbout() {
   const { swarm, terminal, printed } = openPlace(pending);
   const ids = () => [...printed().matchAll(/gdn approve (\S+)/g)].map(([, id]) => id);
-  return withDesk({ swarm, options: ['--bundle', '/b'], isAlone }, terminal, async (_desk, onAccepted) => {
+  return withDesk({ swarm, options: ['--bundle', '/b'] }, terminal, async (_desk, onAccepted) => {
     await settle();
     const before = ids();
-    onAccepted({ accepted: true, duplicate: false, eventId: 'e1', turnId: 'turn-e1', ...own });
+    onAccepted(accepted);
     await settle();
     return { before, after: ids() };
   });
 }
 
+const accepted: Acceptance = { accepted: true, duplicate: false, eventId: 'e1', turnId: 'turn-e1', ...own };
+
+const acceptAndSettle = async (_desk: unknown, onAccepted: (acceptance: Acceptance) => void) => {
+  onAccepted(accepted);
+  await settle();
+};
+
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 test('a desk asks about waiting calls of its own trace and of its own conversation, once the input is accepted', async () => {
-  expect(await askedAbout(false)).toEqual({ before: [], after: ['caused', 'earlier'] });
-});
-
-test('a desk that is alone with the swarm asks about every call at once', async () => {
-  const all = pending.map(({ id }) => id);
-  expect(await askedAbout(true)).toEqual({ before: all, after: all });
+  expect(await askedAbout()).toEqual({ before: [], after: ['caused', 'earlier'] });
 });
 
 test('a desk takes Ctrl-C only while a question is open', async () => {
@@ -68,8 +70,9 @@ test('a desk takes Ctrl-C only while a question is open', async () => {
     setImmediate(handler);
     return () => void taken.push('given back');
   };
-  const place = { swarm, options: [], isAlone: true, takeInterrupt };
-  await withDesk(place, { ...terminal, canAsk: true }, async () => {
+  const place = { swarm, options: [], takeInterrupt };
+  await withDesk(place, { ...terminal, canAsk: true }, async (_desk, onAccepted) => {
+    onAccepted(accepted);
     while (!taken.includes('given back')) await settle();
   });
   expect(taken).toEqual(['taken', 'given back']);
@@ -81,7 +84,7 @@ test('a desk without a person says whether a tool call, a change or a form waits
   for (const place of [{}, { refusal: 'Nobody is here.' }]) {
     const asked = [call('call'), call('change', { kind: 'change', args }), call('form', { kind: 'form' })];
     const { swarm, terminal, printed } = openPlace(asked);
-    await withDesk({ swarm, options: [], isAlone: true, ...place }, terminal, settle);
+    await withDesk({ swarm, options: [], ...place }, terminal, acceptAndSettle);
     texts.push(printed());
   }
   expect(texts[0]).toContain('A tool call waits for you:\ncall  helper (default) wants to run bash__exec\n');
@@ -101,7 +104,7 @@ test('N-04 a desk that an agent started asks nobody, even at a terminal', async 
   process.env['GOONDAN_RUN'] = 'run-1';
   try {
     const { swarm, terminal, printed } = openPlace([call('open')]);
-    await withDesk({ swarm, options: [], isAlone: true }, { ...terminal, canAsk: true }, settle);
+    await withDesk({ swarm, options: [] }, { ...terminal, canAsk: true }, acceptAndSettle);
     expect(printed()).toContain('Answer from another terminal: `gdn approve open` or `gdn deny open`');
     expect(printed()).not.toContain('Let it run?');
   } finally {

@@ -18,8 +18,6 @@ export interface DeskPlace {
   readonly swarm: Swarm;
   /** The options that select this swarm in another terminal: see `optionsElsewhere`. */
   readonly options: readonly string[];
-  /** True when no other person can answer approval requests of this swarm. */
-  readonly isAlone: boolean;
   /**
    * If given, calls are denied with this note when no person can be asked. If absent, they wait for an answer from
    * another terminal.
@@ -32,19 +30,19 @@ export interface DeskPlace {
 /**
  * Runs `work`; meanwhile the person at the terminal, if any, is asked about tool calls. `work` calls `onAccepted` when
  * the input is accepted. From then on the desk asks about calls of this turn, of turns that it causes, and of an
- * earlier turn that it has to wait for.
+ * earlier turn that it has to wait for. Questions of other conversations are left to their people.
  */
 export async function withDesk<Value>(
   place: DeskPlace,
   terminal: Terminal,
   work: (desk: QuestionDesk, onAccepted: (acceptance: Acceptance) => void) => Promise<Value>,
 ): Promise<Value> {
-  const { swarm, isAlone, refusal } = place;
+  const { swarm, refusal } = place;
   let own: Acceptance | undefined;
   const desk = await QuestionDesk.open({
     swarm,
     concerns: ({ traceId, agent, instanceKey }) =>
-      isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey),
+      traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey),
     async ask(question, signal) {
       // An agent can open a terminal, too.
       if (terminal.canAsk && !isBelowSwarm()) return askPerson(question, signal, place, terminal);

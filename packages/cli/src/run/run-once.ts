@@ -1,18 +1,19 @@
 /** `gdn run --input`: runs one turn, then stops the swarm if it was started for this turn. */
-import type { Delivery, InstanceAddress, Swarm } from '@goondan/runtime';
-import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
+import type { Delivery, InstanceAddress, InstanceStatus, Swarm } from '@goondan/runtime';
+import { randomIds, sleep, systemClock } from '@goondan/runtime/internal';
+import type { QuestionDesk } from '../question/question-desk.ts';
 import { type DeskPlace, withDesk } from '../question/with-desk.ts';
 import { warnOfOtherBundle } from '../cluster/warn-of-other-bundle.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
-import { isAboutSilence, isAboutTurn, type IsReported } from '../print-log-line.ts';
 import { openReader } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { optionsElsewhere } from '../swarm/options-elsewhere.ts';
 import type { HoldQuit, TakeInterrupt } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
+import { OwnLines } from './own-lines.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
 const LOOK_MS = 25;
@@ -43,7 +44,7 @@ export async function runOnce(
     if (!isAgain) await warnOfOtherBundle(run, terminal);
     // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
     // start.
-    return withDesk({ ...desk, swarm: running, isAlone: false }, terminal, (_desk, onAccepted) =>
+    return withDesk({ ...desk, swarm: running }, terminal, (_desk, onAccepted) =>
       askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
     );
   }, signal);
@@ -56,14 +57,24 @@ async function runAlone(
   terminal: Terminal,
 ) {
   const { signal } = question;
-  const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
+  const { delivery } = question;
+  const lines = new OwnLines(delivery);
+  const { control, graceMs } = await startRun(run, terminal, signal, lines.isReported.bind(lines));
   try {
-    const { agent = (await control.status()).entryAgent, instanceKey = 'default' } = question.delivery;
+    const { entryAgent, instances } = await control.status();
+    const { agent = entryAgent, instanceKey = 'default' } = delivery;
+    lines.leaveOut(instances);
     if (tellsEarlier) await tellEarlier(run, { agent, instanceKey }, terminal);
-    return await withDesk({ ...desk, swarm: control, isAlone: true }, terminal, async (opened, onAccepted) => {
-      const code = await askOnce(control, { ...question, onAccepted }, terminal);
-      const isAsking = () => terminal.canAsk && opened.isAsking;
-      const isAtRest = await comeToRest(control, graceMs, signal, isAsking);
+    return await withDesk({ ...desk, swarm: control }, terminal, async (opened, onAccepted) => {
+      const asked: Question = {
+        ...question,
+        onAccepted(acceptance) {
+          lines.begin(acceptance);
+          onAccepted(acceptance);
+        },
+      };
+      const code = await askOnce(control, asked, terminal);
+      const isAtRest = await comeToRest(control, graceMs, signal, opened, terminal);
       if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
       return signal.aborted ? exitCodes.interrupted : code;
     });
@@ -84,31 +95,33 @@ async function tellEarlier(run: PreparedRun, { agent, instanceKey }: InstanceAdd
   terminal.printError(terminal.suggest(`\`${where}\` then prints every answer.\n`));
 }
 
-/**
- * Selects the log lines that say why the asked turn or instance gave no answer. They are not printed, because the last
- * line of the command says the same. Failures of called agents are printed from the log.
- */
-function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReported {
-  return (line, entryAgent) => {
-    if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
-    const agent = delivery.agent ?? entryAgent;
-    return isAboutSilence(line, { ...(agent && { agent }), instanceKey: delivery.instanceKey ?? 'default' });
-  };
-}
-
 const leftOver = 'Some messages to other agents are not handled yet; the next run handles them.';
 
 /**
- * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout or an interrupt.
- * While `isAsking` returns true, because a person is being asked a question, the timeout does not run.
+ * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout or an
+ * interrupt. While a person is being asked a question here, the timeout does not run.
  */
-async function comeToRest(control: Swarm, graceMs: number, signal: AbortSignal, isAsking: () => boolean) {
+async function comeToRest(
+  control: Swarm,
+  graceMs: number,
+  signal: AbortSignal,
+  desk: QuestionDesk,
+  terminal: Terminal,
+): Promise<boolean> {
   let deadline = systemClock.elapsed() + graceMs;
-  // Does not wait for an instance with a problem, because it does not start.
-  while ((await control.status()).instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
-    if (isAsking()) deadline = systemClock.elapsed() + graceMs;
+  while ((await control.status()).instances.some((instance) => isBusy(instance, desk))) {
+    if (terminal.canAsk && desk.isAsking) deadline = systemClock.elapsed() + graceMs;
     if (signal.aborted || systemClock.elapsed() > deadline) return false;
     await sleep(systemClock, LOOK_MS);
   }
   return true;
+}
+
+/**
+ * An instance with a problem does not start, and one that waits for a person of another conversation is left to that
+ * person.
+ */
+function isBusy(instance: InstanceStatus, desk: QuestionDesk): boolean {
+  const { queued, problem, questions = 0 } = instance;
+  return queued > 0 && problem === undefined && (questions === 0 || desk.isFor(instance));
 }
