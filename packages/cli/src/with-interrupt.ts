@@ -54,3 +54,10 @@ export async function withInterrupt<Value>(
     for (const signal of signals) process.off(signal, onInterrupt);
   }
 }
+
+export function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((settle) => {
+    if (signal.aborted) settle(undefined);
+    signal.addEventListener('abort', () => settle(undefined), { once: true });
+  });
+}

@@ -4,6 +4,7 @@ import type { Swarm, SwarmWatch } from '@goondan/runtime';
 import { interrupted } from '../interrupted.ts';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
 import { type PreparedRun, startRun } from '../run/prepare-run.ts';
+import { findServing } from '../run/replace-one-shot.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 import type { Terminal } from '../terminal.ts';
@@ -28,7 +29,8 @@ export function openChatSwarm(
   isReported: IsReported,
 ): Promise<ChatSwarm> {
   return betweenSwarms(async () => {
-    const running = await attachSwarm(run.place);
+    // A swarm that runs for one input would end soon, so the chat replaces it.
+    const running = (await findServing(run.place)) && (await attachSwarm(run.place));
     if (running !== undefined) {
       await warnOfOtherBundle(run, terminal);
       const watch = await running.watch({ types: ['log'] }, (notice) => {
@@ -36,7 +38,7 @@ export function openChatSwarm(
       });
       return { swarm: running, isOwn: false, watch };
     }
-    const { control: swarm } = await startRun(run, terminal, signal, isReported);
+    const { control: swarm } = await startRun(run, terminal, { signal, isReported });
     // A swarm in this process prints its own log, so no notices are needed.
     if (!signal.aborted) return { swarm, isOwn: true, watch: await swarm.watch({ types: [] }, () => undefined) };
     await swarm.stop({ graceMs: 0 });

@@ -36,7 +36,8 @@ const description =
   'continues it. With --input, connections are not started and need no secrets, unless you add --connections. Without ' +
   '--input at a terminal, opens a chat: Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
   '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A chat and --input use the swarm if it ' +
-  'is already running; in the foreground that is an error. The first run of a folder asks whether you trust its code, ' +
+  'is already running; in the foreground that is an error, except that a swarm started by --input makes room after ' +
+  'its turn. The first run of a folder asks whether you trust its code, ' +
   'or needs --trust. With --store the swarm keeps its conversations in a database, and this process is one of its ' +
   'nodes: start one on each machine. The state root then has only the local files of the node. If the folder has no ' +
   'bundle, the node runs the deployed one.';

@@ -36,7 +36,7 @@ export async function startDemoSwarm(terminal: Terminal, signal: AbortSignal): P
     const workdir = join(folder, 'work');
     await mkdir(workdir);
     const run = await prepareRun({ folder: demoBundle, stateRoot, workdir, trust: true }, terminal);
-    const { control } = await startRun(run, terminal, signal);
+    const { control } = await startRun(run, terminal, { signal });
     const remove = () => control.stop().finally(removeFolder);
     return { control, stateRoot, workspaceId: run.workspaceId, remove };
   } catch (error) {

@@ -1,13 +1,12 @@
 import type { Acceptance, AskOptions, Delivery, Swarm, TurnEnd } from '@goondan/runtime';
 import { GoondanError, isCancellation } from '@goondan/types';
 import { interrupted } from '../interrupted.ts';
-import { goneCodes } from '../swarm/between-swarms.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
 export interface ReportOptions extends AskOptions {
-  /** If true, throws when the swarm stops before the answer, so that the caller can ask the next swarm. */
-  readonly asksAgain?: boolean | undefined;
+  /** Selects errors that are thrown after the input was accepted, so that the caller can ask the next swarm. */
+  readonly asksAgain?: ((error: GoondanError) => boolean) | undefined;
   /** If true, an input is withdrawn whose agent does not start, so that no later run answers it. */
   readonly withdraws?: boolean | undefined;
   /** From `withInterrupt`: delays quitting until the turn's cancellation is known. */
@@ -17,13 +16,13 @@ export interface ReportOptions extends AskOptions {
 /**
  * Runs one turn and reports its outcome. Aborting `signal` cancels the turn.
  *
- * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted, so that it can be sent again. With
- * `asksAgain` also the errors of a swarm that has stopped.
+ * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted, so that it can be sent again; those
+ * that `asksAgain` selects.
  */
 export async function askForReport(
   swarm: Pick<Swarm, 'ask' | 'cancel'>,
   delivery: Delivery,
-  { asksAgain = false, withdraws = false, holdQuit, ...options }: ReportOptions,
+  { asksAgain = () => false, withdraws = false, holdQuit, ...options }: ReportOptions,
 ): Promise<TurnReport> {
   if (options.signal?.aborted === true) throw interrupted('Cancelled before the input was sent.');
   let accepted: Acceptance | undefined;
@@ -48,7 +47,7 @@ export async function askForReport(
     throw new GoondanError('E_CANCELLED', 'The input was cancelled before its turn began.');
   } catch (error) {
     if (accepted === undefined || !GoondanError.is(error)) throw error;
-    if (asksAgain && goneCodes.includes(error.code)) throw error;
+    if (asksAgain(error)) throw error;
     // The turn of a duplicate may have begun in another swarm.
     const isWithdrawn = withdraws && !hasBegun && !accepted.duplicate && (await withdraw(swarm, accepted));
     return reportWithoutEnd(accepted, error, isWithdrawn);

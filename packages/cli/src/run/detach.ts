@@ -4,11 +4,13 @@
  *
  * 1. The new process survives this process, the launcher and the terminal. It has its own session and is started
  *    through a shell that exits at once, because Bun's option `--no-orphans` ends every descendant of this process.
- * 2. The new process writes one line, `Said`, to its standard output; everything else goes to a file in the workspace.
- * 3. The new process is killed if it is not ready in time, or if this process stops waiting.
+ * 2. The new process writes lines, `Said`, to its standard output; everything else goes to a file in the workspace.
+ * 3. The new process is killed if it is not ready in time, or if this process stops waiting. The time begins again
+ *    when it waits for a one-shot run.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { gracePeriodMs } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { programFile } from '../../bin/program-file.cjs';
 import { absoluteSecret } from '../cluster/absolute-secret.ts';
@@ -16,11 +18,11 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { interrupted } from '../interrupted.ts';
 import { readVersion } from '../read-version.ts';
 import { reportFailure } from '../report-error.ts';
-import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
-import { withInterrupt } from '../with-interrupt.ts';
+import { whenAborted, withInterrupt } from '../with-interrupt.ts';
 import type { Said } from './detached-main.ts';
 import { resolveTrustedPlan, type PreparedRun, type RunRequest } from './prepare-run.ts';
+import { findServing, type OnReplace, tellReplaced } from './replace-one-shot.ts';
 import type { ServedSwarm } from './serve.ts';
 
 /** The maximum time from the start of the process until it accepts input. */
@@ -33,31 +35,44 @@ export async function detach(
   onReady: (served: ServedSwarm, isNew: boolean) => void,
 ): Promise<ExitCode> {
   // A node of a swarm in a store is started beside the others.
-  const running = run.cluster === undefined ? await attachSwarm(run.place) : undefined;
+  const running = run.cluster === undefined ? await findServing(run.place) : undefined;
   if (running !== undefined) {
-    const { pid, swarm, version } = await running.status();
+    const { pid, swarm, version } = running;
     const other = version === readVersion() ? {} : { version };
     onReady({ pid, workspace: run.workspace, swarm, ...other }, false);
     return exitCodes.ok;
   }
-  await resolveTrustedPlan(run, terminal);
-  const said = await withInterrupt((signal) => startDetached(run, signal));
+  const graceMs = gracePeriodMs((await resolveTrustedPlan(run, terminal)).plan);
+  const onReplace = tellReplaced(terminal);
+  const said = await withInterrupt((signal) => startDetached(run, graceMs, onReplace, signal));
   if ('error' in said) return reportFailure(said.error, terminal);
   onReady(said.served, true);
   return exitCodes.ok;
 }
 
-async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Said> {
+async function startDetached(
+  run: PreparedRun,
+  graceMs: number,
+  onReplace: OnReplace,
+  signal: AbortSignal,
+): Promise<Exclude<Said, { readonly replaces: number }>> {
   const logFile = join(run.workspace, 'logs', 'detached.log');
   const lines = launch(run, logFile);
-  const late = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
   const pid = Number(await lines.next());
-  const line = await Promise.race([lines.next(), whenAborted(late)]);
-  lines.close();
-  if (line !== undefined && line !== '') {
+  const nextWithin = (ms: number) =>
+    Promise.race([lines.next(), whenAborted(AbortSignal.any([signal, AbortSignal.timeout(ms)]))]);
+  let line = await nextWithin(START_MS);
+  while (line !== undefined && line !== '') {
     // The cast is safe: our own program wrote the line.
-    return JSON.parse(line) as Said;
+    const said = JSON.parse(line) as Said;
+    if (!('replaces' in said)) {
+      lines.close();
+      return said;
+    }
+    onReplace(said.replaces);
+    line = await nextWithin(graceMs + START_MS);
   }
+  lines.close();
   if (line === undefined) end(pid);
   if (signal.aborted) throw interrupted('The swarm was not started.');
   const why = line === undefined ? `did not accept input within ${START_MS} ms` : 'ended before it accepted input';
@@ -144,13 +159,6 @@ function readLines(stream: ReadableStream<Uint8Array>) {
     /** Stops reading. Otherwise this process would wait as long as the other process lives. */
     close: () => void reader.cancel(),
   };
-}
-
-function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((settle) => {
-    if (signal.aborted) settle(undefined);
-    signal.addEventListener('abort', () => settle(undefined), { once: true });
-  });
 }
 
 /** Kills the process; the processes that it started end with it. */

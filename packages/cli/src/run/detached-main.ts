@@ -7,8 +7,8 @@ import { openTerminal } from '../terminal.ts';
 import { prepareRun, type RunRequest } from './prepare-run.ts';
 import { serve, type ServedSwarm } from './serve.ts';
 
-/** The only line on the standard output of this process. */
-export type Said = { readonly served: ServedSwarm } | { readonly error: TurnError };
+/** A line on the standard output of this process. The last one has the outcome. */
+export type Said = { readonly replaces: number } | { readonly served: ServedSwarm } | { readonly error: TurnError };
 
 if (import.meta.main) void main(process.argv[2] ?? '');
 
@@ -23,7 +23,8 @@ async function main(argument: string): Promise<void> {
   const cluster = request.isNode === true ? readClusterAccess(request.store, process.env, 'gdn run') : undefined;
   try {
     const run = await prepareRun({ ...request, ...(cluster && { cluster }) }, silent);
-    process.exitCode = await serve(run, silent, (served) => say({ served }));
+    const onReplace = (pid: number) => say({ replaces: pid });
+    process.exitCode = await serve(run, silent, (served) => say({ served }), onReplace);
   } catch (error) {
     process.exitCode = 1;
     if (!GoondanError.is(error)) throw error;

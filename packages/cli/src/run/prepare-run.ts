@@ -19,6 +19,7 @@ import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkTrust } from '../trust/check-trust.ts';
+import { type OnReplace, replaceOneShots, tellReplaced } from './replace-one-shot.ts';
 
 export interface RunRequest extends BundleOptions, NodeOptions {
   readonly folder: string;
@@ -64,27 +65,43 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
   return { ...request, bundle, stateRoot: root, swarmName, workspaceId, key, place, workspace };
 }
 
+export interface StartOptions {
+  readonly signal?: AbortSignal;
+  /** Log lines that the command itself reports are not printed. */
+  readonly isReported?: IsReported;
+  /** True if the swarm runs for one input. All others replace such a swarm, see `replaceOneShots`. */
+  readonly oneShot?: true;
+  /** Prints a line when absent. */
+  readonly onReplace?: OnReplace;
+}
+
 /**
- * Starts the swarm in this process, after checking that it may start. Prints warnings and errors of the log, except
- * lines that the command itself reports (`isReported`). The `graceMs` of the result is how long to wait until all
- * instances are idle.
+ * Starts the swarm in this process, after checking that it may start. Prints warnings and errors of the log. The
+ * `graceMs` of the result is how long to wait until all instances are idle.
  *
- * **Errors** — those of `resolveTrustedPlan` and `startHere`.
+ * **Errors** — those of `resolveTrustedPlan`, `startHere` and `replaceOneShots`.
  */
-export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal, isReported?: IsReported) {
+export async function startRun(
+  run: PreparedRun,
+  terminal: Terminal,
+  { signal, isReported, oneShot, onReplace = tellReplaced(terminal) }: StartOptions = {},
+) {
   const { plan, workspace } = await resolveTrustedPlan(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
   const cluster = await nodeOf(run);
-  const control = await startHere({
-    ...plan,
-    ...cluster,
-    stateRoot: run.stateRoot,
-    bundleFolder: run.bundle.folder,
-    ...bundleSource(folderOf(run), workspaceOf(run)),
-    onLog: (line) => printLogLine(line, terminal, isReported && ((each) => isReported(each, entryAgent))),
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(run.flock === undefined ? {} : { flock: run.flock }),
-  });
+  const start = () =>
+    startHere({
+      ...plan,
+      ...cluster,
+      stateRoot: run.stateRoot,
+      bundleFolder: run.bundle.folder,
+      ...bundleSource(folderOf(run), workspaceOf(run)),
+      onLog: (line) => printLogLine(line, terminal, isReported && ((each) => isReported(each, entryAgent))),
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(run.flock === undefined ? {} : { flock: run.flock }),
+      ...(oneShot && { oneShot }),
+    });
+  const control = await (oneShot === true ? start() : replaceOneShots(run, start, onReplace, signal));
   return { control, graceMs: gracePeriodMs(plan) };
 }
 

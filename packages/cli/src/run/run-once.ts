@@ -1,17 +1,25 @@
-/** `gdn run --input`: runs one turn, then stops the swarm if it was started for this turn. */
+/**
+ * `gdn run --input`: runs one turn, in the swarm that runs already, or in one that is started for this turn and ends with
+ * it. A run owns its input, its conversation, and what its turn causes. Everything else belongs to others.
+ *
+ * 1. A service never waits for a run that has finished its turn, or cannot finish it within the grace: it replaces the
+ *    run's swarm, and the run asks the service again with the same id. So no input is answered twice, and none is lost.
+ * 2. Questions and log lines of other conversations are not printed here, even if their turns run in this process.
+ * 3. An input whose agent does not start is withdrawn.
+ */
 import type { Delivery, InstanceAddress, InstanceStatus, Swarm } from '@goondan/runtime';
 import { randomIds, sleep, systemClock } from '@goondan/runtime/internal';
-import type { QuestionDesk } from '../question/question-desk.ts';
 import { type DeskPlace, withDesk } from '../question/with-desk.ts';
+import type { QuestionDesk } from '../question/question-desk.ts';
 import { warnOfOtherBundle } from '../cluster/warn-of-other-bundle.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
-import { betweenSwarms } from '../swarm/between-swarms.ts';
+import { betweenSwarms, isGone } from '../swarm/between-swarms.ts';
 import { openReader } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { optionsElsewhere } from '../swarm/options-elsewhere.ts';
-import type { HoldQuit, TakeInterrupt } from '../with-interrupt.ts';
+import { type HoldQuit, type TakeInterrupt, whenAborted } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
 import { OwnLines } from './own-lines.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
@@ -24,6 +32,11 @@ const LOOK_MS = 25;
  */
 const CANCELLED_GRACE_MS = 2_000;
 
+/** A question that all swarms are asked with the same id, whichever accepts it first. */
+type OneQuestion = Omit<Question, 'onAccepted' | 'asksAgain'> & {
+  readonly delivery: Delivery & { readonly id: string };
+};
+
 /** **Errors** — those of `prepareRun`, `startRun` and `ask`. */
 export async function runOnce(
   run: PreparedRun,
@@ -33,53 +46,65 @@ export async function runOnce(
   holdQuit: HoldQuit,
   takeInterrupt: TakeInterrupt,
 ): Promise<ExitCode> {
-  // All attempts use the same id, so that a swarm which accepted the input before it stopped does not accept it twice.
   const named = { id: randomIds.next('event'), ...delivery };
   const question = { delivery: named, json: run.json === true, signal, holdQuit, withdraws: true };
   const desk = { options: optionsElsewhere(run), takeInterrupt };
-  return betweenSwarms(async (isAgain) => {
+  return betweenSwarms(async (isAgain, onReached) => {
     const running = await attachSwarm(run.place);
-    // After a repetition, the only input that waits may be this one: the swarm that stopped had accepted it.
-    if (running === undefined) return runAlone(run, { ...question, tellsEarlier: !isAgain }, desk, terminal);
-    if (!isAgain) await warnOfOtherBundle(run, terminal);
-    // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
-    // start.
-    return withDesk({ ...desk, swarm: running }, terminal, (_desk, onAccepted) =>
-      askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
-    );
+    try {
+      // After a repetition, the only input that waits may be this one: the swarm that stopped had accepted it.
+      if (running === undefined) return await runAlone(run, question, { ...desk, tellsEarlier: !isAgain }, terminal);
+      if (!isAgain) await warnOfOtherBundle(run, terminal);
+      // This swarm may be about to stop. Accepted inputs then wait for its next start.
+      return await withDesk({ ...desk, swarm: running }, terminal, (_desk, onAccepted) =>
+        askOnce(running, { ...question, onAccepted, asksAgain: isGone }, terminal),
+      );
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      onReached();
+      // On files, the next swarm cannot start before this one has ended, which takes at most its grace.
+      const ended = run.cluster === undefined ? running?.stopped.catch(() => undefined) : undefined;
+      await Promise.race([ended, whenAborted(signal)]);
+      throw error;
+    }
   }, signal);
 }
 
 async function runAlone(
   run: PreparedRun,
-  { tellsEarlier, ...question }: Omit<Question, 'onAccepted'> & { readonly tellsEarlier: boolean },
-  desk: Pick<DeskPlace, 'options' | 'takeInterrupt'>,
+  question: OneQuestion,
+  { tellsEarlier, ...place }: Omit<DeskPlace, 'swarm'> & { readonly tellsEarlier: boolean },
   terminal: Terminal,
-) {
-  const { signal } = question;
-  const { delivery } = question;
+): Promise<ExitCode> {
+  const { delivery, signal } = question;
   const lines = new OwnLines(delivery);
-  const { control, graceMs } = await startRun(run, terminal, signal, lines.isReported.bind(lines));
+  const isReported = lines.isReported.bind(lines);
+  const { control, graceMs } = await startRun(run, terminal, { signal, isReported, oneShot: true });
+  let isOver = false;
+  void control.stopped.then(() => (isOver = true));
   try {
     const { entryAgent, instances } = await control.status();
-    const { agent = entryAgent, instanceKey = 'default' } = delivery;
+    const at = { agent: delivery.agent ?? entryAgent, instanceKey: delivery.instanceKey ?? 'default' };
     lines.leaveOut(instances);
-    if (tellsEarlier) await tellEarlier(run, { agent, instanceKey }, terminal);
-    return await withDesk({ ...desk, swarm: control }, terminal, async (opened, onAccepted) => {
+    if (tellsEarlier) await tellEarlier(run, at, terminal);
+    return await withDesk({ ...place, swarm: control }, terminal, async (desk, onAccepted) => {
       const asked: Question = {
         ...question,
         onAccepted(acceptance) {
           lines.begin(acceptance);
           onAccepted(acceptance);
         },
+        asksAgain: (error) => isGone(error) && error.retryable,
       };
       const code = await askOnce(control, asked, terminal);
-      const isAtRest = await comeToRest(control, graceMs, signal, opened, terminal);
-      if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
+      const hasEnded = () => isOver || signal.aborted;
+      const isAtRest = await comeToRest(control, graceMs, hasEnded, desk, terminal);
+      if (!isAtRest && !hasEnded()) terminal.printError(`warn: ${leftOver}\n`);
       return signal.aborted ? exitCodes.interrupted : code;
     });
   } finally {
-    await control.stop(signal.aborted ? { graceMs: CANCELLED_GRACE_MS } : {});
+    // Others that asked this swarm, and a service that waits for its end, go on with what is left.
+    await control.stop(signal.aborted ? { graceMs: CANCELLED_GRACE_MS } : { handover: true });
   }
 }
 
@@ -98,20 +123,20 @@ async function tellEarlier(run: PreparedRun, { agent, instanceKey }: InstanceAdd
 const leftOver = 'Some messages to other agents are not handled yet; the next run handles them.';
 
 /**
- * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout or an
- * interrupt. While a person is being asked a question here, the timeout does not run.
+ * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout, or when
+ * `hasEnded` returns true. While a person is being asked a question here, the timeout does not run.
  */
 async function comeToRest(
   control: Swarm,
   graceMs: number,
-  signal: AbortSignal,
+  hasEnded: () => boolean,
   desk: QuestionDesk,
   terminal: Terminal,
 ): Promise<boolean> {
   let deadline = systemClock.elapsed() + graceMs;
   while ((await control.status()).instances.some((instance) => isBusy(instance, desk))) {
     if (terminal.canAsk && desk.isAsking) deadline = systemClock.elapsed() + graceMs;
-    if (signal.aborted || systemClock.elapsed() > deadline) return false;
+    if (hasEnded() || systemClock.elapsed() > deadline) return false;
     await sleep(systemClock, LOOK_MS);
   }
   return true;

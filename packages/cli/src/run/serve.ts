@@ -9,6 +9,7 @@ import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
+import type { OnReplace } from './replace-one-shot.ts';
 
 /** The output of `--json` when the swarm accepts input. Fields may be added, but are never renamed. */
 export interface ServedSwarm {
@@ -32,6 +33,7 @@ export async function serve(
   run: PreparedRun,
   terminal: Terminal,
   onReady: (served: ServedSwarm) => void,
+  onReplace?: OnReplace,
 ): Promise<ExitCode> {
   const asked = new AbortController();
   let first: StopSignal | undefined;
@@ -44,7 +46,8 @@ export async function serve(
     stop();
   });
   try {
-    const { control } = await startRun(run, terminal, asked.signal, () => false).catch((error: unknown) => {
+    const options = { signal: asked.signal, isReported: () => false, ...(onReplace && { onReplace }) };
+    const { control } = await startRun(run, terminal, options).catch((error: unknown) => {
       throw withCommands(error, run);
     });
     const stopSwarm = () => {
@@ -62,6 +65,9 @@ export async function serve(
     unwatch = await followBundle(run, control, terminal);
     await control.stopped;
     if (control.failure !== undefined) return exitCodes.failure;
+  } catch (error) {
+    const isCancelled = GoondanError.is(error) && error.code === 'E_CANCELLED';
+    if (!isCancelled || first === undefined || first === 'SIGINT') throw error;
   } finally {
     unwatch();
     forget();

@@ -6,21 +6,30 @@ const PATIENCE_MS = 30_000;
 const AGAIN_MS = 100;
 
 /** The error codes of a swarm that stops, or whose socket is closed. */
-export const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
+const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
+
+/** Tells whether the swarm stops or has stopped. */
+export function isGone(error: unknown): boolean {
+  return GoondanError.is(error) && goneCodes.includes(error.code);
+}
 
 /**
  * Runs `attempt`, and repeats it for a while when another process is about to start or stop the swarm of the workspace.
- * `isAgain` is true for a repetition.
+ * `isAgain` is true for a repetition. An attempt that calls `onReached` has reached a swarm, so the next one has the
+ * whole time again.
  */
 export async function betweenSwarms<Value>(
-  attempt: (isAgain: boolean) => Promise<Value>,
+  attempt: (isAgain: boolean, onReached: () => void) => Promise<Value>,
   signal: AbortSignal,
+  patienceMs = PATIENCE_MS,
 ): Promise<Value> {
-  const deadline = systemClock.elapsed() + PATIENCE_MS;
+  let deadline = systemClock.elapsed() + patienceMs;
   for (let isAgain = false; ; isAgain = true) {
+    let hasReached = false;
     try {
-      return await attempt(isAgain);
+      return await attempt(isAgain, () => void (hasReached = true));
     } catch (error) {
+      if (hasReached) deadline = systemClock.elapsed() + patienceMs;
       const isInBetween = !signal.aborted && isChanging(error);
       if (!isInBetween || systemClock.elapsed() > deadline) throw error;
     }
@@ -29,5 +38,5 @@ export async function betweenSwarms<Value>(
 }
 
 function isChanging(error: unknown): boolean {
-  return GoondanError.is(error) && ['E_SWARM_RUNNING', ...goneCodes].includes(error.code);
+  return isGone(error) || (GoondanError.is(error) && error.code === 'E_SWARM_RUNNING');
 }

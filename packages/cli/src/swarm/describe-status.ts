@@ -13,12 +13,14 @@ import { boundedList, MOST_SHOWN } from './bounded-list.ts';
  * Lists of instances and of kept connections are bounded.
  */
 export function describeStatus(
-  { swarm, pid, startedAt, instances, connections, kept = [], changes = [], nodes }: SwarmStatus,
+  { swarm, pid, startedAt, instances, connections, kept = [], changes = [], nodes, oneShot }: SwarmStatus,
   terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
 ): string {
   const lines = [
     ...(nodes === undefined
-      ? [`Swarm "${swarm}" runs in process ${pid} since ${showTime(startedAt, terminal)}.`]
+      ? [
+          `Swarm "${swarm}" runs${oneShot === true ? ' for one input' : ''} in process ${pid} since ${showTime(startedAt, terminal)}.`,
+        ]
       : describeNodes(swarm, nodes, terminal)),
     ...boundedList(
       urgentFirst(instances, urgencyOfInstance),
