@@ -2,7 +2,7 @@ import type { Acceptance, AskOptions, Delivery, Swarm, TurnEnd } from '@goondan/
 import { GoondanError, isCancellation } from '@goondan/types';
 import { interrupted } from '../interrupted.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
-import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
+import { reportOf, reportWithoutEnd, saysFate, type TurnReport } from './turn-report.ts';
 
 export interface ReportOptions extends AskOptions {
   /** Selects errors that are thrown after the input was accepted, so that the caller can ask the next swarm. */
@@ -49,7 +49,8 @@ export async function askForReport(
     if (accepted === undefined || !GoondanError.is(error)) throw error;
     if (asksAgain(error)) throw error;
     // The turn of a duplicate may have begun in another swarm.
-    const isWithdrawn = withdraws && !hasBegun && !accepted.duplicate && (await withdraw(swarm, accepted));
+    const isOwn = withdraws && !hasBegun && !accepted.duplicate && !saysFate(error);
+    const isWithdrawn = isOwn && (await withdraw(swarm, accepted));
     return reportWithoutEnd(accepted, error, isWithdrawn);
   } finally {
     safe.resolve();

@@ -40,7 +40,7 @@ export interface TurnReport {
   readonly error?: TurnError;
   /**
    * What becomes of the input without an answer. `kept`: the model sees it with the next input of the conversation.
-   * `queued`: it is handled later. `withdrawn`: no later run answers it.
+   * `queued`: it is handled later. `withdrawn`: no later run answers it, although the model sees it with the next input.
    */
   readonly input?: 'kept' | 'queued' | 'withdrawn';
 }
@@ -86,10 +86,11 @@ function isJson(text: string): boolean {
  */
 export function reportWithoutEnd(
   { agent, instanceKey, turnId, traceId }: Acceptance,
-  { code, message, suggestion, place }: GoondanError,
+  error: GoondanError,
   isWithdrawn: boolean,
 ): TurnReport {
-  const input = isWithdrawn ? 'withdrawn' : SAY_THE_FATE.has(code) ? undefined : 'queued';
+  const { code, message, suggestion, place } = error;
+  const input = isWithdrawn ? 'withdrawn' : saysFate(error) ? undefined : 'queued';
   return {
     agent,
     instanceKey,
@@ -115,7 +116,11 @@ function withFate(code: ErrorCode, suggestion: string, input: TurnReport['input'
   return `${suggestion} The input is kept, so do not send it again: it is handled when ${time}.`;
 }
 
-/** Errors whose messages already say what happens to the accepted input. */
+/** True if the error already says what happens to the accepted input: the agent did not fail to start. */
+export function saysFate({ code }: GoondanError): boolean {
+  return SAY_THE_FATE.has(code);
+}
+
 const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
   'E_CANCELLED',
   'E_INSTANCE_DELETED',

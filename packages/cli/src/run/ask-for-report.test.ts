@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test';
+import type { Acceptance, Swarm } from '@goondan/runtime';
+import { type ErrorCode, GoondanError } from '@goondan/types';
+import { askForReport } from './ask-for-report.ts';
+
+const acceptance: Acceptance = {
+  accepted: true,
+  duplicate: false,
+  eventId: 'e',
+  turnId: 'turn-e',
+  traceId: 't',
+  agent: 'host',
+  instanceKey: 'default',
+};
+
+/** Asks a swarm that accepts the input and then fails before the turn begins. */
+async function fateAfter(code: ErrorCode, isCancelled = true) {
+  const cancelled: string[] = [];
+  // Safe: asking uses nothing else of a swarm.
+  const swarm = {
+    ask: async (_delivery: unknown, { onAccepted }: { onAccepted(accepted: Acceptance): void }) => {
+      onAccepted(acceptance);
+      throw new GoondanError(code, 'No.');
+    },
+    cancel: async ({ eventId }: { eventId: string }) => {
+      cancelled.push(eventId);
+      return isCancelled;
+    },
+  } as unknown as Pick<Swarm, 'ask' | 'cancel'>;
+  const { input } = await askForReport(swarm, { input: 'Hello' }, { withdraws: true });
+  return { input, cancelled };
+}
+
+test('an input whose agent does not start is withdrawn; it stays queued if that fails', async () => {
+  expect(await fateAfter('E_EXT_INIT')).toEqual({ input: 'withdrawn', cancelled: ['e'] });
+  expect(await fateAfter('E_EXT_INIT', false)).toEqual({ input: 'queued', cancelled: ['e'] });
+});
+
+test.each<ErrorCode>(['E_SWARM_STOPPED', 'E_CONTROL_CLOSED', 'E_CANCELLED'])(
+  'an input is not withdrawn after %s, which says itself what becomes of it',
+  async (code) => {
+    expect(await fateAfter(code)).toEqual({ input: undefined, cancelled: [] });
+  },
+);
