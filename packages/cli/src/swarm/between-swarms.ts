@@ -9,7 +9,7 @@ const AGAIN_MS = 100;
 const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
 
 /** Tells whether the swarm stops or has stopped. */
-export function isGone(error: unknown): boolean {
+export function isGone(error: unknown): error is GoondanError {
   return GoondanError.is(error) && goneCodes.includes(error.code);
 }
 
@@ -17,6 +17,8 @@ export function isGone(error: unknown): boolean {
  * Runs `attempt`, and repeats it for a while when another process is about to start or stop the swarm of the workspace.
  * `isAgain` is true for a repetition. An attempt that calls `onReached` has reached a swarm, so the next one has the
  * whole time again.
+ *
+ * **Errors** — `E_CANCELLED` when `signal` aborts in between, and those of `attempt`.
  */
 export async function betweenSwarms<Value>(
   attempt: (isAgain: boolean, onReached: () => void) => Promise<Value>,
@@ -30,13 +32,19 @@ export async function betweenSwarms<Value>(
       return await attempt(isAgain, () => void (hasReached = true));
     } catch (error) {
       if (hasReached) deadline = systemClock.elapsed() + patienceMs;
-      const isInBetween = !signal.aborted && isChanging(error);
-      if (!isInBetween || systemClock.elapsed() > deadline) throw error;
+      if (!isChanging(error)) throw error;
+      if (signal.aborted) throw cancelledIn(error);
+      if (systemClock.elapsed() > deadline) throw error;
     }
     await sleep(systemClock, AGAIN_MS);
   }
 }
 
-function isChanging(error: unknown): boolean {
+function isChanging(error: unknown): error is GoondanError {
   return isGone(error) || (GoondanError.is(error) && error.code === 'E_SWARM_RUNNING');
+}
+
+/** Keeps the words of the error, because they say what becomes of an input that was accepted. */
+function cancelledIn({ message, suggestion, cause }: GoondanError): GoondanError {
+  return new GoondanError('E_CANCELLED', message, { suggestion, cause });
 }
