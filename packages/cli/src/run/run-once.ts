@@ -62,8 +62,10 @@ export async function runOnce(
     } catch (error) {
       if (!isGone(error)) throw error;
       onReached();
-      // On files, the next swarm cannot start before this one has ended, which takes at most its grace.
-      const ended = run.cluster === undefined ? running?.stopped.catch(() => undefined) : undefined;
+      // On files, the next swarm cannot start before this one has ended, which takes at most its grace. If only the
+      // connection was lost, the swarm may run on.
+      const isStopping = run.cluster === undefined && error.code === 'E_SWARM_STOPPED';
+      const ended = isStopping ? running?.stopped.catch(() => undefined) : undefined;
       await Promise.race([ended, whenAborted(signal)]);
       throw error;
     }
