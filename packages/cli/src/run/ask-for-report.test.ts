@@ -14,12 +14,12 @@ const acceptance: Acceptance = {
 };
 
 /** Asks a swarm that accepts the input and then fails before the turn begins. */
-async function fateAfter(code: ErrorCode, isCancelled = true) {
+async function fateAfter(code: ErrorCode, { isCancelled = true, duplicate = false } = {}) {
   const cancelled: string[] = [];
   // Safe: asking uses nothing else of a swarm.
   const swarm = {
     ask: async (_delivery: unknown, { onAccepted }: { onAccepted(accepted: Acceptance): void }) => {
-      onAccepted(acceptance);
+      onAccepted({ ...acceptance, duplicate });
       throw new GoondanError(code, 'No.');
     },
     cancel: async ({ eventId }: { eventId: string }) => {
@@ -33,7 +33,11 @@ async function fateAfter(code: ErrorCode, isCancelled = true) {
 
 test('an input whose agent does not start is withdrawn; it stays queued if that fails', async () => {
   expect(await fateAfter('E_EXT_INIT')).toEqual({ input: 'withdrawn', cancelled: ['e'] });
-  expect(await fateAfter('E_EXT_INIT', false)).toEqual({ input: 'queued', cancelled: ['e'] });
+  expect(await fateAfter('E_EXT_INIT', { isCancelled: false })).toEqual({ input: 'queued', cancelled: ['e'] });
+});
+
+test('an input that another swarm has accepted is not withdrawn, because its turn may have begun there', async () => {
+  expect(await fateAfter('E_EXT_INIT', { duplicate: true })).toEqual({ input: 'queued', cancelled: [] });
 });
 
 test.each<ErrorCode>(['E_SWARM_STOPPED', 'E_CONTROL_CLOSED', 'E_CANCELLED'])(
