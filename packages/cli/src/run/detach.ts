@@ -6,7 +6,7 @@
  *    through a shell that exits at once, because Bun's option `--no-orphans` ends every descendant of this process.
  * 2. The new process writes lines, `Said`, to its standard output; everything else goes to a file in the workspace.
  * 3. The new process is killed if it is not ready in time, or if this process stops waiting. The time begins again
- *    when it waits for a one-shot run.
+ *    when it waits for another process.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -22,7 +22,7 @@ import type { Terminal } from '../terminal.ts';
 import { whenAborted, withInterrupt } from '../with-interrupt.ts';
 import type { Said } from './detached-main.ts';
 import { resolveTrustedPlan, type PreparedRun, type RunRequest } from './prepare-run.ts';
-import { findServing, type OnReplace, tellReplaced } from './replace-one-shot.ts';
+import { findServing, type OnWait, tellWait } from './replace-one-shot.ts';
 import type { ServedSwarm } from './serve.ts';
 
 /** The maximum time from the start of the process until it accepts input. */
@@ -43,8 +43,8 @@ export async function detach(
     return exitCodes.ok;
   }
   const graceMs = gracePeriodMs((await resolveTrustedPlan(run, terminal)).plan);
-  const onReplace = tellReplaced(terminal);
-  const said = await withInterrupt((signal) => startDetached(run, graceMs, onReplace, signal));
+  const onWait = tellWait(terminal);
+  const said = await withInterrupt((signal) => startDetached(run, graceMs, onWait, signal));
   if ('error' in said) return reportFailure(said.error, terminal);
   onReady(said.served, true);
   return exitCodes.ok;
@@ -53,9 +53,9 @@ export async function detach(
 async function startDetached(
   run: PreparedRun,
   graceMs: number,
-  onReplace: OnReplace,
+  onWait: OnWait,
   signal: AbortSignal,
-): Promise<Exclude<Said, { readonly replaces: number }>> {
+): Promise<Exclude<Said, { readonly waits: string }>> {
   const logFile = join(run.workspace, 'logs', 'detached.log');
   const lines = launch(run, logFile);
   const pid = Number(await lines.next());
@@ -65,11 +65,11 @@ async function startDetached(
   while (line !== undefined && line !== '') {
     // The cast is safe: our own program wrote the line.
     const said = JSON.parse(line) as Said;
-    if (!('replaces' in said)) {
+    if (!('waits' in said)) {
       lines.close();
       return said;
     }
-    onReplace(said.replaces);
+    onWait(said.waits);
     line = await nextWithin(graceMs + START_MS);
   }
   lines.close();

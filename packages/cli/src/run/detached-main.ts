@@ -8,7 +8,7 @@ import { prepareRun, type RunRequest } from './prepare-run.ts';
 import { serve, type ServedSwarm } from './serve.ts';
 
 /** A line on the standard output of this process. The last one has the outcome. */
-export type Said = { readonly replaces: number } | { readonly served: ServedSwarm } | { readonly error: TurnError };
+export type Said = { readonly waits: string } | { readonly served: ServedSwarm } | { readonly error: TurnError };
 
 if (import.meta.main) void main(process.argv[2] ?? '');
 
@@ -23,8 +23,8 @@ async function main(argument: string): Promise<void> {
   const cluster = request.isNode === true ? readClusterAccess(request.store, process.env, 'gdn run') : undefined;
   try {
     const run = await prepareRun({ ...request, ...(cluster && { cluster }) }, silent);
-    const onReplace = (pid: number) => say({ replaces: pid });
-    process.exitCode = await serve(run, silent, (served) => say({ served }), onReplace);
+    const onWait = (waits: string) => say({ waits });
+    process.exitCode = await serve(run, silent, (served) => say({ served }), onWait);
   } catch (error) {
     process.exitCode = 1;
     if (!GoondanError.is(error)) throw error;

@@ -19,7 +19,7 @@ import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkTrust } from '../trust/check-trust.ts';
-import { type OnReplace, replaceOneShots, tellReplaced } from './replace-one-shot.ts';
+import { type OnWait, replaceOneShots, tellWait } from './replace-one-shot.ts';
 
 export interface RunRequest extends BundleOptions, NodeOptions {
   readonly folder: string;
@@ -72,7 +72,7 @@ export interface StartOptions {
   /** True if the swarm runs for one input. All others replace such a swarm, see `replaceOneShots`. */
   readonly oneShot?: true;
   /** Prints a line when absent. */
-  readonly onReplace?: OnReplace;
+  readonly onWait?: OnWait;
 }
 
 /**
@@ -84,7 +84,7 @@ export interface StartOptions {
 export async function startRun(
   run: PreparedRun,
   terminal: Terminal,
-  { signal, isReported, oneShot, onReplace = tellReplaced(terminal) }: StartOptions = {},
+  { signal, isReported, oneShot, onWait = tellWait(terminal) }: StartOptions = {},
 ) {
   const { plan, workspace } = await resolveTrustedPlan(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
@@ -101,7 +101,7 @@ export async function startRun(
       ...(run.flock === undefined ? {} : { flock: run.flock }),
       ...(oneShot && { oneShot }),
     });
-  const control = await (oneShot === true ? start() : replaceOneShots(run, start, onReplace, signal));
+  const control = await (oneShot === true ? start() : replaceOneShots(run, start, onWait, signal));
   return { control, graceMs: gracePeriodMs(plan) };
 }
 

@@ -20,14 +20,16 @@ import { whenAborted } from '../with-interrupt.ts';
 const PATIENCE_MS = 30_000;
 const SILENCE_MS = 2_000;
 const AGAIN_MS = 50;
+/** How long the start waits for such an owner without a word. */
+const SILENTLY_MS = 1_000;
 /** The number of one-shot runs that one start replaces. */
 const MOST_REPLACED = 100;
 
-/** Called with the process of a one-shot run, before the start waits for it. */
-export type OnReplace = (pid: number) => void;
+/** Called with what the start waits for, before it waits. */
+export type OnWait = (why: string) => void;
 
-export function tellReplaced({ printError }: Pick<Terminal, 'printError'>): OnReplace {
-  return (pid) => printError(`Waits for the turn of \`gdn run --input\` in process ${pid}, then starts.\n`);
+export function tellWait({ printError }: Pick<Terminal, 'printError'>): OnWait {
+  return (why) => printError(`${why}\n`);
 }
 
 /** Returns the status of the swarm that runs there, unless it is a one-shot run. **Errors** — those of `attachSwarm`. */
@@ -46,11 +48,12 @@ export async function findServing(place: SwarmPlace): Promise<SwarmStatus | unde
 export async function replaceOneShots(
   workspace: ControlPlace,
   start: () => Promise<Swarm>,
-  onReplace: OnReplace,
+  onWait: OnWait,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Swarm> {
   let deadline = systemClock.elapsed() + PATIENCE_MS;
   let replaced = 0;
+  let isTold = false;
   while (!signal.aborted) {
     try {
       return await start();
@@ -59,10 +62,13 @@ export async function replaceOneShots(
       const isOver = replaced === MOST_REPLACED || systemClock.elapsed() > deadline;
       if (owner === 'serving' || isOver) throw error;
       if (owner === 'unknown') {
+        const isLong = systemClock.elapsed() > deadline - PATIENCE_MS + SILENTLY_MS;
+        if (isLong && !isTold) onWait('Waits for the process that has the workspace and does not answer.');
+        isTold ||= isLong;
         await sleep(systemClock, AGAIN_MS);
         continue;
       }
-      onReplace(owner);
+      onWait(`Waits for the turn of \`gdn run --input\` in process ${owner}, then starts.`);
       await endOneShot(workspace, signal);
       replaced += 1;
       deadline = systemClock.elapsed() + PATIENCE_MS;

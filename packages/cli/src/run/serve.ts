@@ -9,7 +9,7 @@ import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
-import type { OnReplace } from './replace-one-shot.ts';
+import type { OnWait } from './replace-one-shot.ts';
 
 /** The output of `--json` when the swarm accepts input. Fields may be added, but are never renamed. */
 export interface ServedSwarm {
@@ -33,7 +33,7 @@ export async function serve(
   run: PreparedRun,
   terminal: Terminal,
   onReady: (served: ServedSwarm) => void,
-  onReplace?: OnReplace,
+  onWait?: OnWait,
 ): Promise<ExitCode> {
   const asked = new AbortController();
   let first: StopSignal | undefined;
@@ -46,7 +46,7 @@ export async function serve(
     stop();
   });
   try {
-    const options = { signal: asked.signal, isReported: () => false, ...(onReplace && { onReplace }) };
+    const options = { signal: asked.signal, isReported: () => false, ...(onWait && { onWait }) };
     const { control } = await startRun(run, terminal, options).catch((error: unknown) => {
       throw withCommands(error, run);
     });
