@@ -12,8 +12,8 @@ export function addRestartCommand(program: GdnCommand): void {
     .command('restart')
     .summary('replace the processes of a running swarm')
     .description(
-      'Replaces the processes of agent instances between turns; their conversations continue. A turn that waits for a ' +
-        'person continues in the new process, and its question stays open, unless a tool asks that must not run twice. With --fresh the ' +
+      'Replaces the processes of agent instances between turns; their conversations continue. A process that is starting ' +
+        'for waiting input begins its turn first. A turn that waits for a person continues in the new process, and its question stays open, unless a tool asks that must not run twice. With --fresh the ' +
         'conversations start over, and the history keeps the old ones. If more than one conversation starts over, or all ' +
         'of the swarm, the command asks first; without a terminal it needs --yes. The swarm has to run. After a change of ' +
         'the bundle, use `gdn reload`.',

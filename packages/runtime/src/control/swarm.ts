@@ -325,7 +325,8 @@ export interface Swarm {
   revoke(grant: GrantRevocation): Promise<void>;
   /**
    * Replaces the processes of the chosen instances between turns. If `fresh` is true, also resets their conversations;
-   * the archive keeps the old conversations. Resolves with the number of replaced processes.
+   * the archive keeps the old conversations. A process that is starting for waiting input begins its turn first, and a
+   * restart during another one joins it. Resolves with the number of replaced processes.
    */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**

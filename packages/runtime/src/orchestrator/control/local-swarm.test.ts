@@ -4,7 +4,7 @@ import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { randomIds } from '../../ports/ids.ts';
 import { closeAfterEach } from '../../testing/close-after-each.ts';
-import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { type FakeAnswer, noParts } from '../../testing/fake-agents.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
@@ -336,6 +336,44 @@ describe('a restart', () => {
     expect(await restarted).toBe(1);
     expect(agents.started.map(({ at }) => at.agentName)).toEqual(['b', 'a', 'a']);
     expect(await rejectionOf(control.restart({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
+  });
+
+  test.each([
+    ['restarts', {}],
+    ['restarts with --fresh', { fresh: true }],
+  ])('%s that come whenever a process starts do not starve an input', async (_, choice) => {
+    const { control, agents } = await open(echo);
+    const restarts: Promise<number>[] = [];
+    agents.onStart = (child) => {
+      // Two for each start, and no end in sight: without a rule, no process would ever begin the turn.
+      const restart = () => control.restart({ agent: 'a', ...choice });
+      if (restarts.length < 40) restarts.push(restart(), restart());
+      setTimeout(() => void child.channel.send({ type: 'ready', ...noParts }).catch(() => undefined), 5);
+    };
+    const { result } = await control.ask({ input: 'x' });
+    expect([textOf(result.responseMessage), agents.started.length]).toEqual(['a/default: x', 1]);
+    // The process that was starting is replaced all the same, once for both restarts.
+    expect(await Promise.all(restarts)).toEqual([1, 1]);
+    expect((await control.status()).instances.filter(({ status }) => status !== 'asleep')).toEqual([]);
+  });
+
+  test('keeps the place in line of an instance without a process', async () => {
+    const { control, agents, swarm } = await open(
+      async (turn) => {
+        if (turn.event.input === 'hold') await gate.promise;
+        return echo(turn);
+      },
+      { maxProcesses: 1 },
+    );
+    const gate = Promise.withResolvers<void>();
+    const held = control.ask({ agent: 'a', input: 'hold' });
+    await until(() => agents.started.length === 1);
+    const [first, second] = [control.ask({ agent: 'b', input: 'x' }), control.ask({ agent: 'c', input: 'x' })];
+    await until(() => swarm.instances.waiting === 2);
+    expect(await control.restart({ agent: 'b' })).toBe(1);
+    gate.resolve();
+    await Promise.all([held, first, second]);
+    expect(agents.started.map(({ at }) => at.agentName)).toEqual(['a', 'b', 'c']);
   });
 
   test('R-07 --fresh resets the conversations, also of sleeping instances', async () => {

@@ -10,6 +10,7 @@ import type { ReloadResult } from '../../control/reload-result.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { Store } from '../../store/store.ts';
 import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
+import { addressKey } from '../address/address-key.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
@@ -58,6 +59,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     store: { admin, deadLetters },
   } = deps;
   const watches = new Set<() => void>();
+  /** Restarts whose process has not ended yet, by conversation. */
+  const restarts = new Map<string, Promise<void>>();
   let isStopping = false;
   let isStopped = false;
   // All watches share one listener, because the promise exists as long as the swarm, and every listener would stay in
@@ -258,8 +261,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, () =>
-      admin.reset(at, () => swarm.questions.grants.end(at)),
+    await restartOnce(`fresh ${addressKey(at)}`, at, () =>
+      swarm.resetInstance(at, { graceMs: deps.graceMs() }, () => admin.reset(at, () => swarm.questions.grants.end(at))),
     );
     return true;
   }
@@ -268,8 +271,34 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
     // Resets the count of crashes, because the person who retries may have fixed their cause.
-    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => swarm.forgive(at));
+    const forgive = () => swarm.forgive(at);
+    // Without a process, the instance keeps its place in line.
+    if (!instance.hasProcess) await forgive();
+    else {
+      await restartOnce(addressKey(at), at, () =>
+        swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, forgive),
+      );
+    }
     return true;
+  }
+
+  /**
+   * Restarts a conversation so that restarts cannot starve its input, however often they come: one that arrives before the
+   * process of another has ended joins it, and a process that starts for waiting input begins its turn first.
+   */
+  function restartOnce(key: string, at: AgentAddress, restart: () => Promise<void>): Promise<void> {
+    const known = restarts.get(key);
+    if (known !== undefined) return known;
+    const isStarting = () => {
+      const instance = swarm.instances.find(at);
+      return instance?.status === 'starting' && instance.state.queue.length > 0;
+    };
+    const restarted = swarm.instances
+      .until(() => !isStarting())
+      .then(restart)
+      .finally(() => restarts.delete(key));
+    restarts.set(key, restarted);
+    return restarted;
   }
 
   function chosen(choice: InstanceChoice, all: readonly AgentAddress[] = swarm.list()): readonly AgentAddress[] {
