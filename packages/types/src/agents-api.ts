@@ -14,9 +14,9 @@ export interface AgentRequest<Output = JsonValue> {
   /** The instance key of the instance to call; the caller's own instance key when absent. */
   instanceKey?: string;
   /**
-   * The time limit for the answer in milliseconds, counted from the start of the callee's turn;
-   * `policy.requestTimeoutMs` (15 000 by default) when absent. Meanwhile, the deadline of the caller's own turn keeps
-   * running.
+   * The time limit for the answer in milliseconds, counted from the call, whatever the callee does;
+   * `policy.requestTimeoutMs` (15 000 by default) when absent. It is paused while the callee waits for a person.
+   * Meanwhile, the deadline of the caller's own turn keeps running.
    */
   timeoutMs?: number;
   /** JSON that the called agent gets as `inputEvent.metadata`. */

@@ -11,9 +11,9 @@ export interface TurnPolicy {
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
   /**
-   * The time limit of a request to another agent, if the request sets no limit. The time counts from the start of the
-   * callee's turn. When undefined, the limit is `defaultRequestTimeoutMs` for `ctx.agents.request`, and the callee's
-   * `turnTimeoutMs` for the tool `agents__request`.
+   * The time limit of a request to another agent, if the request sets no limit. The time counts from the call for
+   * `ctx.agents.request`, and from the start of the callee's turn for the tool `agents__request`. When undefined, the
+   * limits are `defaultRequestTimeoutMs` and the callee's `turnTimeoutMs`.
    */
   readonly requestTimeoutMs: number | undefined;
   /**

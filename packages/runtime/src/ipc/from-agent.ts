@@ -32,7 +32,7 @@ import { turnDelta } from './check/turn-delta.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
 import type { Spending } from '../usage/spending.ts';
 import type { UploadPiece } from './blob-chunks.ts';
-import { requestTimeoutField } from './request-timeout.ts';
+import { requestTimeoutField, requestTimeoutFrom } from './request-timeout.ts';
 
 /** One layer as `gdn explain` shows it. */
 const layerSummary = object({
@@ -239,6 +239,7 @@ export const checkFromAgent = oneByField('type', {
     /** The timeout of a request; the callee's `turnTimeoutMs` when absent. */
     timeoutMs: optional(number),
     timeoutField: optional(requestTimeoutField),
+    timeoutFrom: optional(requestTimeoutFrom),
   }),
   /** The agent no longer waits for this call. */
   'call.cancelled': () => ({ callId: name }),

@@ -15,6 +15,10 @@ export class PendingAnswers<Answer> {
     return this.waiting.size;
   }
 
+  has(id: string): boolean {
+    return this.waiting.has(id);
+  }
+
   /** True when a further request would be rejected. Such a request must not be sent. */
   get isFull(): boolean {
     return this.waiting.size >= this.most;

@@ -21,12 +21,13 @@ import { tokenUsage, turnResult } from './check/turn-result.ts';
 const callOutcome = oneByField('status', {
   accepted: () => ({}),
   answered: () => ({ result: turnResult, usage: optional(tokenUsage) }),
-  failed: () => ({ error: frameError, usage: optional(tokenUsage) }),
+  failed: () => ({ error: frameError, usage: optional(tokenUsage), usageFollows: optional(flag) }),
 });
 
 /**
  * The outcome of a call to another agent: a `send` is accepted, a `request` is answered, and either can fail. `usage`: the
- * tokens of the called turn, and of the agents that it called.
+ * tokens of the called turn, and of the agents that it called. `usageFollows`: that turn still has to end, and its tokens
+ * come in a second `call.ended` with the same `callId`, if they come.
  */
 export type CallOutcome = ReturnType<typeof callOutcome>;
 

@@ -4,6 +4,7 @@ import type { AgentStart } from '../config/agent-start.ts';
 import type { AgentDescription, FromAgent } from '../ipc/from-agent.ts';
 import type { CallOutcome, ToAgent } from '../ipc/to-agent.ts';
 import type { Spawn } from '../ipc/spawn.ts';
+import { defined } from '../json/defined.ts';
 import { type FakeChild, fakeSpawn, type FakeSpawnOptions } from './fake-spawn.ts';
 
 type Child = FakeChild<ToAgent, FromAgent>;
@@ -30,6 +31,10 @@ export interface FakeTurn {
 export interface FakeCall {
   readonly input?: string;
   readonly timeoutMs?: number;
+  /** The moment from which the timeout counts; the start of the called turn when absent. */
+  readonly timeoutFrom?: 'call' | 'turn';
+  /** Gets the second end of a call whose first end said `usageFollows`. */
+  readonly onLate?: (outcome: CallOutcome) => void;
   /** The id of the call. A second call with the same id is the same call. */
   readonly id?: string;
 }
@@ -131,8 +136,7 @@ export function fakeAgents(
           else early = message;
           return;
         case 'call.ended':
-          waiting.get(message.callId)?.(message.outcome);
-          return void waiting.delete(message.callId);
+          return waiting.get(message.callId)?.(message.outcome);
         case 'change.prepare':
           if (agents.onChange !== undefined) return agents.onChange(child, message);
           return void say({ type: 'change.ready', change: message.change });
@@ -169,7 +173,7 @@ export function fakeAgents(
       const next = agents.beginsAhead ? ahead : undefined;
       ahead = undefined;
       const begins = next === undefined ? {} : { begins: next.id };
-      await say({ type: 'turn.done', eventId: event.id, result, stepCount: 1, usage, ...begins });
+      await say({ type: 'turn.done', eventId: event.id, result, stepCount: 1, usage: fakeUsage, ...begins });
       if (next !== undefined) begin(next, false);
     }
 
@@ -192,11 +196,16 @@ export function fakeAgents(
       function call(
         kind: 'request' | 'send',
         to: Partial<AgentAddress> & { agentName: string },
-        { input = '', timeoutMs, id = crypto.randomUUID() }: FakeCall = {},
+        { input = '', timeoutMs, timeoutFrom, onLate, id = crypto.randomUUID() }: FakeCall = {},
       ): Promise<CallOutcome> {
         const callId = crypto.randomUUID();
         const ended = Promise.withResolvers<CallOutcome>();
-        waiting.set(callId, ended.resolve);
+        waiting.set(callId, (outcome) => {
+          const isLast = outcome.status !== 'failed' || outcome.usageFollows !== true || onLate === undefined;
+          if (isLast) waiting.delete(callId);
+          else waiting.set(callId, onLate);
+          ended.resolve(outcome);
+        });
         const address = { instanceKey: at.instanceKey, ...to };
         const asked = { ...event, id, input, instanceKey: address.instanceKey };
         void say({
@@ -205,7 +214,7 @@ export function fakeAgents(
           kind,
           to: address,
           event: asked,
-          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          ...defined({ timeoutMs, timeoutFrom }),
         });
         return ended.promise;
       }
@@ -213,4 +222,5 @@ export function fakeAgents(
   }
 }
 
-const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+/** The tokens of each turn of a fake agent. */
+export const fakeUsage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

@@ -23,7 +23,7 @@ import type { NodeStore } from '../store/store.ts';
 import { QuestionFile } from '../workspace/questions/question-file.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
+import { type FakeAgents, fakeAgents, type FakeAnswer, fakeUsage } from './fake-agents.ts';
 import type { FakeSpawnOptions } from './fake-spawn.ts';
 import type { MemoryCluster } from './memory-cluster.ts';
 
@@ -164,7 +164,7 @@ function committing(answer: FakeAnswer, { of, node }: NonNullable<FakeSwarmOptio
     const turnId = `turn-${turn.event.id}`;
     const responseMessage = createAssistantMessage(text, {}, { id: `${turnId}.1` });
     try {
-      of.commit(node, turn.at, turn.event, { turnId, finishReason: 'text_response', responseMessage });
+      of.commit(node, turn.at, turn.event, { turnId, finishReason: 'text_response', responseMessage }, fakeUsage);
     } catch {
       return undefined;
     }

@@ -23,7 +23,7 @@ export interface InProcessEngine extends Engine {
   readonly calls: readonly { readonly to: AgentAddress; readonly event: AgentEvent }[];
 }
 
-/** The time that the tokens of a handler are waited for after an abort. */
+/** The time that the tokens of a handler are waited for after an abort or a timeout. */
 const LATE_MS = 100;
 
 export function inProcessEngine(clock: Clock): InProcessEngine {
@@ -52,8 +52,7 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
     async request(to, event, timeout, signal, onUsage) {
       const handler = find(to);
       calls.push({ to, event });
-      const bound: RequestBound = timeout ?? { ms: defaultPolicy.turnTimeoutMs, field: 'turnTimeoutMs' };
-      const whenLate = () => new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" ${describeLate(bound)}.`);
+      const bound: RequestBound = timeout ?? { ms: defaultPolicy.turnTimeoutMs, field: 'turnTimeoutMs', from: 'turn' };
       let resolveLate: (usage: TokenUsage | undefined) => void = () => undefined;
       const late = new Promise<TokenUsage | undefined>((resolve) => (resolveLate = resolve));
       const tellLate = () => {
@@ -61,13 +60,17 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
         // Also a handler that never ends must not keep its caller.
         setTimeout(() => resolveLate(undefined), LATE_MS).unref();
       };
+      const whenLate = () => {
+        tellLate();
+        return new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" ${describeLate(bound)}.`);
+      };
       signal.addEventListener('abort', tellLate, { once: true });
       const handled = withDeadline({ clock, signal, onAbort: listenTo(signal) }, bound.ms, whenLate, async (run) => {
         try {
           const outcome = await handler(event, run.signal);
           if (!('result' in outcome)) return outcome;
           resolveLate(outcome.usage);
-          if (!signal.aborted) onUsage?.(outcome.usage);
+          if (!run.isOver) onUsage?.(outcome.usage);
           return outcome.result;
         } finally {
           resolveLate(undefined);

@@ -119,13 +119,13 @@ export class MemoryCluster {
   }
 
   /** Commits a turn, as the agent process of this node does. **Errors** — `E_FENCED` unless the node owns the instance. */
-  commit(node: string, at: AgentAddress, event: AgentEvent, result: TurnResult): void {
+  commit(node: string, at: AgentAddress, event: AgentEvent, result: TurnResult, usage: TokenUsage): void {
     if (this.ownerOf(at) !== node) throw new GoondanError('E_FENCED', `Node ${node} does not own the conversation.`);
     const input = this.swarm.inputOf(at);
     const index = input.pending.findIndex((entry) => entry.event.id === event.id);
     if (index < 0) return;
     input.pending.splice(index, 1);
-    if (event.replyTo !== undefined) input.answers.push({ eventId: event.id, result });
+    if (event.replyTo !== undefined) input.answers.push({ eventId: event.id, result, usage });
     // The answers to this turn are no longer needed.
     for (const { answers } of this.swarm.inputs.values()) {
       for (const { eventId } of [...answers]) {

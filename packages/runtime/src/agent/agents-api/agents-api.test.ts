@@ -136,7 +136,7 @@ describe('asking another agent', () => {
     expect(await ids()).toEqual(first);
   });
 
-  test('A-03 the timeout is 15 000 ms unless the policy or the call sets another', async () => {
+  test('A-03 the timeout is 15 000 ms from the call, unless the policy or the call sets another', async () => {
     const timeouts: Parameters<Engine['request']>[2][] = [];
     const engine: Engine = {
       ...noEngine,
@@ -152,9 +152,9 @@ describe('asking another agent', () => {
       policy: { requestTimeoutMs: 70 },
     });
     expect(timeouts).toEqual([
-      { ms: 15_000, field: 'requestTimeoutMs' },
-      { ms: 70, field: 'requestTimeoutMs' },
-      { ms: 5, field: 'timeoutMs' },
+      { ms: 15_000, field: 'requestTimeoutMs', from: 'call' },
+      { ms: 70, field: 'requestTimeoutMs', from: 'call' },
+      { ms: 5, field: 'timeoutMs', from: 'call' },
     ]);
   });
 
@@ -167,7 +167,7 @@ describe('asking another agent', () => {
         return answer('');
       };
       await use({ ...noEngine, request }, (agents) => agents.request({ target: 'echo', timeoutMs }));
-      expect(timeouts).toEqual([{ ms: 1_800_000, field: 'timeoutMs' }]);
+      expect(timeouts).toEqual([{ ms: 1_800_000, field: 'timeoutMs', from: 'call' }]);
     },
   );
 
@@ -176,7 +176,7 @@ describe('asking another agent', () => {
     engine.add('sleeper', () => new Promise(() => undefined));
     expect(await use(engine, (agents) => agents.request({ target: 'sleeper', timeoutMs: 3 }))).toMatchObject({
       code: 'E_AGENT_TIMEOUT',
-      message: 'Agent "sleeper" did not answer within 3 ms of the start of its turn (timeoutMs of the request).',
+      message: 'Agent "sleeper" did not answer within 3 ms (timeoutMs of the request).',
     });
   });
 

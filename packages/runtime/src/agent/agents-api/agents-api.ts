@@ -23,6 +23,7 @@ import { readDemand } from '../../json/read-demand.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import { ownCheckOf } from '../../json/standard-schema.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
+import { waitAtMost } from '../../ports/clock.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { maskParts } from '../secrets/mask-message.ts';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
@@ -37,8 +38,8 @@ export interface Asker {
   /** The span that becomes the parent of the called agent's turn. */
   readonly spanIds: SpanIds;
   /**
-   * If true, the asker's requests wait as long as the called agent's turn may run, unless the request or the bundle
-   * sets a timeout.
+   * If true, the asker's requests wait as long as the called agent's turn may run, and a timeout of the request or the
+   * bundle counts from the start of that turn. Otherwise, it counts from the call.
    */
   readonly isPatient?: boolean;
 }
@@ -89,7 +90,8 @@ async function request(turn: RunningTurn, asker: Asker, params: PlainRequest): P
   };
   const onUsage: OnUsage = (usage) => {
     if (!(usage instanceof Promise)) called = usage.totalTokens > 0 ? usage : undefined;
-    else turn.lateUsages.push(usage.then((late) => recordLate(turn, key, late)));
+    else if (signal.aborted) turn.lateUsages.push(recordLate(turn, key, usage));
+    else turn.lateUsages.push(waitAtMost(agent.clock, LATE_USAGE_MS, recordLate(turn, `${key}/late`, usage)));
   };
   try {
     const event = eventOf(turn, asker, key, params);
@@ -108,10 +110,20 @@ async function request(turn: RunningTurn, asker: Asker, params: PlainRequest): P
   }
 }
 
-/** Counts the tokens of a request that the end of the turn cut off. Nobody waits for its outcome any more. */
-function recordLate(turn: RunningTurn, key: string, called: TokenUsage | undefined): void {
-  if (called === undefined || called.totalTokens === 0) return;
-  const error = { code: 'E_CANCELLED', message: 'The turn ended before the answer came.' };
+/**
+ * The time that the end of a turn waits, after the timeout of its last request, for the tokens of the called agent. It
+ * is short, because nobody waits for the answer any more.
+ */
+const LATE_USAGE_MS = 50;
+
+/**
+ * Counts the tokens of a request that has ended before the called turn. Tokens that arrive after the end of the caller's
+ * turn are in the called turn only. Never rejects.
+ */
+async function recordLate(turn: RunningTurn, key: string, late: Promise<TokenUsage | undefined>): Promise<void> {
+  const called = await late;
+  if (called === undefined || called.totalTokens === 0 || turn.isCounted) return;
+  const error = { code: 'E_CANCELLED', message: 'The request ended before the answer came.' };
   turn.effects.record(key, 'agent', { ok: false, error }, { called });
   addCalledUsage(turn, called);
 }
@@ -121,10 +133,10 @@ function timeoutOf({ timeoutMs }: PlainRequest, asker: Asker, policy: TurnPolicy
   const { requestTimeoutMs, turnTimeoutMs } = policy;
   // A request never waits longer than the caller's turn. This limit also keeps the timeout within the range of a timer.
   const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
-  if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs' };
-  if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs' };
-  if (asker.isPatient === true) return undefined;
-  return { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs' };
+  const from = asker.isPatient === true ? 'turn' : 'call';
+  if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs', from };
+  if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs', from };
+  return from === 'turn' ? undefined : { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs', from };
 }
 
 /**

@@ -193,8 +193,8 @@ describe('agents__request', () => {
     ];
     await call(calls, { engine });
     await call(calls, { engine, policy: { requestTimeoutMs: 70 } });
-    const byCall = { ms: 5, field: 'timeoutMs' } as const;
-    expect(timeouts).toEqual([undefined, byCall, { ms: 70, field: 'requestTimeoutMs' }, byCall]);
+    const byCall = { ms: 5, field: 'timeoutMs', from: 'turn' } as const;
+    expect(timeouts).toEqual([undefined, byCall, { ms: 70, field: 'requestTimeoutMs', from: 'turn' }, byCall]);
   });
 
   test('A-03 ends at its own timeout, even if a tool’s time is shorter', async () => {

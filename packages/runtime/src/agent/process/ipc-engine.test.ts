@@ -15,7 +15,7 @@ const to = { agentName: 'other', instanceKey: 'default' };
 const event = inputEvent('e', { type: 'agent.message', source: { kind: 'agent', name: 'tester' } });
 const result: TurnResult = { turnId: 'turn-e', finishReason: 'text_response' };
 /** The time limit of a request. */
-const limit = { ms: 700, field: 'timeoutMs' } as const;
+const limit = { ms: 700, field: 'timeoutMs', from: 'call' } as const;
 const never = new AbortController().signal;
 
 function setUp() {
@@ -50,11 +50,12 @@ test('A-01 a request is answered by the outcome with its callId, in any order', 
 
 test('a request names the field that sets its timeout, and has no timeout when none is set', async () => {
   const { engine, said, clock } = setUp();
-  void engine.request(to, event, { ms: 700, field: 'requestTimeoutMs' }, never);
+  void engine.request(to, event, { ms: 700, field: 'requestTimeoutMs', from: 'turn' }, never);
   void engine.request(to, event, undefined, never);
   await clock.advance(0);
-  expect(said).toMatchObject([{ timeoutMs: 700, timeoutField: 'requestTimeoutMs' }, { callId: 'request-2' }]);
-  expect(said[1]).not.toContainAnyKeys(['timeoutMs', 'timeoutField']);
+  const fields = { timeoutMs: 700, timeoutField: 'requestTimeoutMs', timeoutFrom: 'turn' };
+  expect(said).toMatchObject([fields, { callId: 'request-2' }]);
+  expect(said[1]).not.toContainAnyKeys(Object.keys(fields));
 });
 
 test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
@@ -119,6 +120,45 @@ test('a caller that gives up gets the tokens of a late answer, and waits for the
   expect(engine.ended('request-2', { status: 'answered', result, usage })).toBe(false);
 });
 
+test('Y-03 a timeout ends a call at once, and the tokens follow it, though both are read before the caller goes on', async () => {
+  const { engine, clock } = setUp();
+  const usages: Parameters<OnUsage>[0][] = [];
+  const ask = async () => {
+    const asked = rejectionOf(engine.request(to, event, limit, never, (usage) => usages.push(usage)));
+    await clock.advance(0);
+    return asked;
+  };
+  const [one, other] = [ask(), ask()];
+  await clock.advance(0);
+  const late = { status: 'failed', error: { code: 'E_AGENT_TIMEOUT', message: 'why' } } as const;
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  for (const outcome of [
+    { ...late, usageFollows: true },
+    { ...late, usage },
+  ])
+    expect(engine.ended('request-1', outcome)).toBe(true);
+  expect(engine.ended('request-2', { ...late, usageFollows: true })).toBe(true);
+  for (const asked of [one, other]) expect(await asked).toMatchObject({ code: 'E_AGENT_TIMEOUT' });
+  await clock.advance(6_000);
+  expect(await Promise.all(usages.map(async (each) => each))).toEqual([usage, undefined]);
+  expect([engine.ended('request-1', { ...late, usage }), clock.pending]).toEqual([false, 0]);
+});
+
+test('Y-03 a caller that gives up does not take the end of its call for the tokens that follow', async () => {
+  const { engine, clock } = setUp();
+  const giving = new AbortController();
+  const usages: Parameters<OnUsage>[0][] = [];
+  const asked = rejectionOf(engine.request(to, event, limit, giving.signal, (usage) => usages.push(usage)));
+  await clock.advance(0);
+  giving.abort(new Error('enough'));
+  await asked;
+  const cancelled = { status: 'failed', error: { code: 'E_CANCELLED', message: 'why' } } as const;
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  expect(engine.ended('request-1', { ...cancelled, usageFollows: true })).toBe(true);
+  expect(engine.ended('request-1', { ...cancelled, usage })).toBe(true);
+  expect(await usages[0]).toEqual(usage);
+});
+
 test('an answered request is not cancelled by the end of its turn', async () => {
   const { parent, engine, said, clock } = setUp();
   const giving = new AbortController();
@@ -167,7 +207,7 @@ test('a call that cannot be sent is refused; a timeout too long for a timer is s
   const { engine, said, clock } = setUp();
   const circle = { ...event, metadata: { big: 1n } } as unknown as AgentEvent;
   expect(await rejectionOf(engine.deliver(to, circle))).toMatchObject({ code: 'E_IPC_FRAME' });
-  void engine.request(to, event, { ms: Number.POSITIVE_INFINITY, field: 'timeoutMs' }, never);
+  void engine.request(to, event, { ...limit, ms: Number.POSITIVE_INFINITY }, never);
   await clock.advance(0);
   expect(said).toMatchObject([{ kind: 'request', timeoutMs: 2 ** 31 - 1 }]);
 });

@@ -3,8 +3,8 @@
  * the caller by the channel. The answer has the same `callId` as the call.
  *
  * 1. A call ends once: with its answer, when the caller's signal aborts, or when the channel closes.
- * 2. If a caller gives up, the call is cancelled at the orchestrator. Only the tokens of a late answer count; one that
- *    comes after `LATE_MS` is reported and dropped.
+ * 2. If a caller gives up, the call is cancelled at the orchestrator. Only the tokens of a late answer count, as after a
+ *    timeout; one that comes after `LATE_MS` is reported and dropped.
  * 3. `PendingAnswers` limits the number of open calls: above the limit, a call fails with `E_IPC_FULL`.
  */
 import {
@@ -31,13 +31,16 @@ import type { AgentChannel } from './process-host.ts';
  * with `E_AGENT_TIMEOUT`.
  */
 const PROMPT_MS = 30_000;
-/** The time that the tokens of a given-up call are waited for. The orchestrator waits a little less for its callee. */
+/** The time that the tokens of a call are waited for after its end. The orchestrator waits a little less for its callee. */
 const LATE_MS = 6_000;
 /** The longest delay of a timer in the orchestrator: about 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/** `late`: the tokens that follow. */
+type EndedCall = CallOutcome & { readonly late?: Promise<TokenUsage | undefined> };
+
 export class IpcEngine implements Engine {
-  readonly calls = new PendingAnswers<CallOutcome>();
+  readonly calls = new PendingAnswers<EndedCall>();
   readonly lists = new PendingAnswers<readonly AgentInstance[]>();
   readonly #late = new PendingAnswers<CallOutcome>();
 
@@ -93,22 +96,28 @@ export class IpcEngine implements Engine {
         return this.channel.send({ type: 'call.cancelled', callId });
       },
     );
-    if ('usage' in outcome && outcome.usage !== undefined) onUsage?.(outcome.usage);
+    const usage = outcome.late ?? usageOf(outcome);
+    if (usage !== undefined) onUsage?.(usage);
     if (outcome.status === 'answered') return outcome.result;
     throw failureOf(outcome);
   }
 
   /** Ends a call. Returns false when nobody waits for it any more. */
   ended(callId: string, outcome: CallOutcome): boolean {
-    return this.calls.answer(callId, outcome) || this.#late.answer(callId, outcome);
+    if (outcome.status !== 'failed' || outcome.usageFollows !== true) {
+      return this.calls.answer(callId, outcome) || this.#late.answer(callId, outcome);
+    }
+    // A call that was given up here waits for its tokens already. Otherwise the wait begins now, because the tokens may
+    // arrive before the caller goes on.
+    return this.#late.has(callId) || this.calls.answer(callId, { ...outcome, late: this.#lateUsage(callId) });
   }
 
-  /** Waits for the tokens of a call that was given up. Never rejects. */
+  /** Waits for the tokens of a call that has ended before its callee. Never rejects. */
   async #lateUsage(callId: string): Promise<TokenUsage | undefined> {
     const callOff = this.clock.after(LATE_MS, () => this.#late.refuse(callId, undefined));
     const outcome = await this.#late.wait(callId).catch(() => undefined);
     callOff();
-    return outcome !== undefined && 'usage' in outcome ? outcome.usage : undefined;
+    return outcome && usageOf(outcome);
   }
 
   /** Runs a call with a fixed deadline, because its caller has no signal to abort it. */
@@ -124,7 +133,12 @@ export class IpcEngine implements Engine {
 
 function timeoutFields(timeout: RequestTimeout | undefined) {
   if (timeout === undefined) return {};
-  return { timeoutMs: Math.min(timeout.ms, LONGEST_MS), timeoutField: timeout.field };
+  const { ms, field, from } = timeout;
+  return { timeoutMs: Math.min(ms, LONGEST_MS), timeoutField: field, timeoutFrom: from };
+}
+
+function usageOf(outcome: CallOutcome): TokenUsage | undefined {
+  return 'usage' in outcome ? outcome.usage : undefined;
 }
 
 function failureOf(outcome: CallOutcome): GoondanError {

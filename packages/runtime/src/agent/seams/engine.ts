@@ -17,8 +17,8 @@ import {
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 
 /**
- * Gets the tokens of a called turn. After an abort the called turn still has to end, so it gets a promise. The promise
- * resolves within seconds, with `undefined` if the tokens are not known by then.
+ * Gets the tokens of a called turn. After an abort or a timeout the called turn still has to end, so it gets a promise. The
+ * promise resolves within seconds, with `undefined` if the tokens are not known by then.
  */
 export type OnUsage = (usage: TokenUsage | Promise<TokenUsage | undefined>) => void;
 

@@ -86,8 +86,10 @@ export interface RunningTurn {
   readonly changeLimits: (policy: TurnPolicy) => void;
   /** The tokens of the turn so far, those of an interrupted run included. */
   used: TurnUsage;
-  /** Requests to other agents that the end of the turn cut off, and whose tokens are not counted yet. Never reject. */
+  /** The waits of the end of the turn for tokens of requests that have ended before the called turn. Never reject. */
   readonly lateUsages: Promise<void>[];
+  /** True once the end of the turn has waited for them. Tokens that arrive later are not counted here. */
+  isCounted: boolean;
 }
 
 /** A change of a person to the arguments of a tool call. */

@@ -94,6 +94,7 @@ export async function openTurn(
     ...bounds,
     used: before.usage,
     lateUsages: [],
+    isCounted: false,
   };
   const base = { ...opened, extensionState: stateAtStart(agent, opened) };
   return { turn, base };

@@ -241,6 +241,7 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   turn.muted = false;
   const view = conversation.end();
   if (turn.lateUsages.length > 0) await Promise.all(turn.lateUsages);
+  turn.isCounted = true;
   await save(turn, base, result);
   agent.states.version += 1;
   agent.warm = { version: base.version + 1, view };

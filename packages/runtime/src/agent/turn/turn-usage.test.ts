@@ -148,6 +148,33 @@ describe('the usage of a turn', () => {
     expect(turn?.usage).toEqual(used(310, 2));
   });
 
+  test.each(['while the turn runs', 'after the turn'] as const)(
+    'Y-03 a request that timed out ends at once; its tokens count if they arrive in time: %s',
+    async (when) => {
+      const gate = Promise.withResolvers<void>();
+      const slow = afterNext('slow', 'turn', () => gate.promise);
+      const impatient = beforeNext('impatient', 'turn', async ({ agents }) => {
+        const asked = agents.request({ target: 'b', timeoutMs: 5 });
+        expect(await asked.catch((error: unknown) => error)).toMatchObject({ code: 'E_AGENT_TIMEOUT' });
+        if (when === 'after the turn') return;
+        gate.resolve();
+        await until(() => b?.told.some(({ name }) => name === 'turn.failed'));
+      });
+      const { a, b } = await startAgents({
+        a: { usage: used(10), options: { extensions: [impatient] } },
+        b: { usage: used(300), options: { extensions: [slow] } },
+      });
+      const turn = await a?.say('go');
+      gate.resolve();
+      const late = when === 'after the turn' ? undefined : used(300);
+      expect([turn?.text, turn?.called]).toEqual(['done', late]);
+      expect(turn?.usage).toEqual(late === undefined ? used(10) : used(310, 2));
+      // The called turn has them in any case, and so has the usage of the swarm.
+      const end = await until(() => b?.told.find(({ name }) => name === 'turn.failed'));
+      expect(end.payload).toMatchObject({ usage: used(300) });
+    },
+  );
+
   test('Y-03 a turn that was handled before has the usage that it had', async () => {
     const { a } = await startAgents({ a: { targets: ['b'], usage: used(10) }, b: { usage: used(300, 4, 200) } });
     const first = await a?.say('go', { event: { id: 'once' } });

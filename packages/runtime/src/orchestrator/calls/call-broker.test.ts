@@ -23,21 +23,21 @@ interface Ask {
   readonly id?: string;
   readonly timeoutMs?: number;
   readonly timeoutField?: 'requestTimeoutMs';
+  readonly timeoutFrom?: 'call';
   /** More fields for the event in the frame, which a process could claim. */
   readonly claims?: Partial<AgentEvent>;
 }
 
 const ask = (
   to: AgentAddress,
-  { callId = 'c1', kind = 'request', id = 'e1', timeoutMs, timeoutField, claims }: Ask = {},
+  { callId = 'c1', kind = 'request', id = 'e1', claims, ...timeout }: Ask = {},
 ): CallFrame => ({
   type: 'call',
   callId,
   kind,
   to,
   event: { ...rootEvent(), id, ...claims },
-  ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  ...(timeoutField === undefined ? {} : { timeoutField }),
+  ...timeout,
 });
 
 const agents = ['a', 'b', 'c', 'd', 'e'];
@@ -269,7 +269,7 @@ describe('the deadline', () => {
     const { id } = delivered(actions);
     expect(actions).toContainEqual({ type: 'timer.set', timer: id, at: 20_500 });
     expect(calls.turnStarted(at('b'), id, 9_000)).toContainEqual({ type: 'timer.set', timer: id, at: 24_000 });
-    const late = [...calls.expire(id, 0), ...calls.expire(id, 5_000)];
+    const late = calls.expire(id, 0);
     expect(errors(late)).toEqual([
       {
         code: 'E_AGENT_TIMEOUT',
@@ -293,10 +293,34 @@ describe('the deadline', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), own), moment));
     if (hasBegun) calls.turnStarted(at('b'), id, 600);
-    const late = [...calls.expire(id, 0), ...calls.expire(id, 5_000)];
+    const late = calls.expire(id, 0);
     expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: `Agent "b" ${problem}.` }]);
     // The event in the queue is cancelled, too.
     expect(late).toContainEqual({ type: 'turn.cancel', at: at('b'), eventId: id, reason: problem });
+  });
+
+  test('A-03 a timeout from the call is the only one, whatever the callee does, and the error names it', () => {
+    const calls = broker();
+    const frame = ask(at('b'), { timeoutMs: 300, timeoutField: 'requestTimeoutMs', timeoutFrom: 'call' });
+    calls.processStarting(at('b'), true, 400);
+    const asked = calls.call(at('a'), rootEvent(), frame, moment);
+    const { id } = delivered(asked);
+    expect(asked).toContainEqual({ type: 'timer.set', timer: id, at: 800 });
+    expect([
+      calls.processStarting(at('b'), false, 600),
+      calls.turnStarted(at('b'), id, 610),
+      calls.processGone(at('b'), 700),
+      calls.processStarting(at('b'), true, 710),
+    ]).toEqual([[], [], [], []]);
+    // Only people may let it wait.
+    expect(calls.hold(new Set([addressKey(at('b'))]), 750)).toEqual([{ type: 'timer.clear', timer: id }]);
+    expect(calls.hold(new Set(), 5_000)).toEqual([{ type: 'timer.set', timer: id, at: 5_050 }]);
+    expect(errors(calls.expire(id, 5_050))).toEqual([
+      {
+        code: 'E_AGENT_TIMEOUT',
+        message: 'Agent "b" did not answer within 300 ms (the caller\'s policy.requestTimeoutMs).',
+      },
+    ]);
   });
 
   test('A-03 the start of the callee’s process does not count as queue time', () => {
@@ -718,28 +742,58 @@ describe('the tokens of a callee', () => {
   test.each<[string, (calls: CallBroker, event: AgentEvent) => CallAction[]]>([
     ['timed out', (calls, event) => calls.expire(event.id, 1_000)],
     ['was cancelled', (calls) => calls.cancelled(at('a'), 'c1', 1_000)],
-  ])('Y-03 a request that %s ends with the turn of its callee, and has its tokens', (_, giveUp) => {
+  ])('Y-03 a request that %s ends at once, and its tokens follow with the end of its callee', (_, giveUp) => {
     const { calls, event } = openCall();
     calls.turnStarted(at('b'), event.id, 500);
     const actions = giveUp(calls, event);
     expect(actions).toContainEqual({ type: 'timer.set', timer: event.id, at: 6_000 });
-    expect(ends(actions)).toEqual([]);
-    const [code] = errors(calls.turnFinished(at('b'), event, answered('late'), used)).map((error) => error.code);
-    expect(['E_AGENT_TIMEOUT', 'E_CANCELLED']).toContain(code ?? '');
-    expect(calls.openCalls).toBe(0);
-    // A resumed caller that asks again gets the same.
+    expect(ends(actions)).toMatchObject([{ callId: 'c1', outcome: { status: 'failed', usageFollows: true } }]);
+    // Nobody waits for the callee any more, not even to refuse a request of it as a circle.
+    expect([calls.openCalls, calls.isWaiting(at('a')), calls.callersOf(at('b'))]).toEqual([0, false, []]);
+    const back = delivered(calls.call(at('b'), { ...rootEvent(), id: 'other' }, ask(at('a')), moment));
+    calls.refused(back.id, { code: 'E_INBOX_FULL', message: 'full' });
+    // A resumed caller that asks again gets the same, also the tokens that follow.
+    calls.processGone(at('a'), 1_100);
     const again = calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
-    expect(ends(again)).toMatchObject([{ outcome: { status: 'failed', usage: used } }]);
+    expect(ends(again)).toMatchObject([{ callId: 'c2', outcome: { status: 'failed', usageFollows: true } }]);
+    expect(
+      calls.turnFinished(at('c'), event, answered('forged'), used).filter(({ type }) => type !== 'report'),
+    ).toEqual([]);
+    const late = calls.turnFinished(at('b'), event, answered('late'), used);
+    expect(late.map(({ type }) => type)).toEqual(['timer.clear', 'call.end', 'report']);
+    const [end] = ends(late);
+    expect(end).toMatchObject({ callId: 'c2', outcome: { status: 'failed', usage: used } });
+    expect(end?.outcome).not.toHaveProperty('usageFollows');
+    expect(calls.expire(event.id, 6_000)).toEqual([]);
+    const later = calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c3' }), moment);
+    expect(ends(later)).toEqual([{ ...ends(late)[0], callId: 'c3' } as never]);
   });
 
-  test('Y-03 a request that was given up does not wait longer than its bound, nor for a turn that never began', () => {
+  test('Y-03 tokens of a given-up request are waited for a bounded time, and only while the turn of the caller runs', () => {
     const { calls, event } = openCall();
-    const queued = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
     calls.turnStarted(at('b'), event.id, 500);
-    expect(ends(calls.expire(queued.id, 1_000))).toHaveLength(1);
-    expect(ends(calls.expire(event.id, 1_000))).toEqual([]);
+    calls.expire(event.id, 1_000);
     expect(calls.processGone(at('b'), 1_500)).toEqual([]);
-    expect(calls.cancelled(at('a'), 'c1', 2_000)).toEqual([]);
-    expect(ends(calls.expire(event.id, 6_000))).toMatchObject([{ outcome: { status: 'failed' } }]);
+    const [end, ...others] = ends(calls.expire(event.id, 6_000));
+    expect([end?.outcome.status, others]).toEqual(['failed', []]);
+    expect(end?.outcome).not.toContainAnyKeys(['usage', 'usageFollows']);
+
+    const next = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2', id: 'e2' }), moment));
+    calls.turnStarted(at('b'), next.id, 500);
+    calls.expire(next.id, 1_000);
+    expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([{ type: 'timer.clear', timer: next.id }]);
+    expect(ends(calls.turnFinished(at('b'), next, answered('late'), used))).toEqual([]);
+  });
+
+  test('Y-03 no tokens follow a request whose turn never began, or if too many are waited for', () => {
+    const calls = broker({ lateUsages: 1 });
+    const asked = ['b', 'c', 'd'].map((name, index) =>
+      delivered(calls.call(at('a'), rootEvent(), ask(at(name), { callId: `c${index}`, id: `e${index}` }), moment)),
+    );
+    for (const [index, name] of ['b', 'c'].entries()) calls.turnStarted(at(name), asked[index]?.id ?? '', 500);
+    const follows = asked.flatMap(({ id }) =>
+      ends(calls.expire(id, 1_000)).map(({ outcome }) => 'usageFollows' in outcome),
+    );
+    expect(follows).toEqual([true, false, false]);
   });
 });

@@ -5,23 +5,25 @@
  * Invariants:
  * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the call chain come from it, never from a
  *    frame.
- * 2. Each call frame gets exactly one `call.end`, unless the process that sent the frame exits before. A request ends
- *    exactly once, in a reply, an error or a timeout, and only the instance it was sent to can answer it.
+ * 2. Each call frame gets exactly one `call.end`, and one more if it said `usageFollows`, unless the process that sent the
+ *    frame exits before. A request ends exactly once, in a reply, an error or a timeout, and only the instance it was sent
+ *    to can answer it.
  * 3. Instances never wait for each other in a cycle. A request that would close a cycle is rejected at once, with
  *    `E_AGENT_CYCLE` if the cycle is in its own call chain, and with `E_AGENT_DEADLOCK` if it runs through the queues
  *    of other instances.
  * 4. If a caller crashes and makes the same call again, the second call joins the open call or gets its outcome, and
  *    the deadline stays the same. So a crash of the caller does not end the request. The request stays open until its
  *    deadline, or until the calling turn ends.
- * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. If its turn has begun, the
- *    request ends with that turn, or after `lateUsageMs`, so that its caller learns how many tokens were used. A request
- *    whose own turn is over ends at once. A late answer is reported and dropped.
+ * 5. When a request is given up (timeout, cancel, end of the turn), it ends at once, and the callee is cancelled. If the
+ *    callee's turn has begun, its tokens follow when it ends, or nothing after `lateUsageMs`. They do not follow a request
+ *    whose own turn is over. A late answer is reported and dropped.
  * 6. Open calls, frames per call and remembered outcomes are bounded (`defaultCallLimits`).
  * 7. The deadline of a request is paused while its callee waits for people, directly or through other agents (`hold`).
- * 8. A request has one time limit at a time. Until the callee's turn begins, the limit is `queueTimeoutMs` of the
- *    callee. The start of the callee's process does not count, because a start has its own limit (`startTimeoutMs`).
- *    After the turn has begun, the limit is the request's own timeout, or else `turnTimeoutMs` of the callee. If the
- *    callee crashes, the request's own timeout keeps running, while `turnTimeoutMs` starts again with the turn.
+ * 8. A request has one time limit at a time. A timeout that counts from the call is its only one. For other requests, the
+ *    limit is `queueTimeoutMs` of the callee until the callee's turn begins. The start of the callee's process does not
+ *    count, because a start has its own limit (`startTimeoutMs`). After the turn has begun, the limit is the request's own
+ *    timeout, or else `turnTimeoutMs` of the callee. If the callee crashes, the request's own timeout keeps running, while
+ *    `turnTimeoutMs` starts again with the turn.
  */
 import type { AgentAddress, AgentEvent, TokenUsage, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -36,7 +38,7 @@ import { type OpenCall, OpenCalls } from './open-calls.ts';
 import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
 
-type FailedCall = NonNullable<OpenCall['endsAs']>;
+type FailedCall = NonNullable<OpenCall['endedAs']>;
 
 /** The most requests of callers that have left this node to remember; most are delivered before the caller leaves. */
 const MOST_MOVED = 1_000;
@@ -44,6 +46,8 @@ const MOST_MOVED = 1_000;
 export class CallBroker {
   readonly #rules: () => CallRules;
   readonly #open = new OpenCalls();
+  /** Requests that were given up, whose callees' tokens are still to come. */
+  readonly #late = new OpenCalls();
   /** The ids of requests whose callers have left this node. */
   readonly #moved = new Set<string>();
   readonly #finished: FinishedCalls;
@@ -75,9 +79,11 @@ export class CallBroker {
     if (during === undefined)
       return end(failed('E_AGENT_REQUEST', 'A call to another agent was made outside of a turn.'));
 
-    const known = this.#finished.get(stampId(caller, frame));
-    if (known !== undefined) return end(known);
-    const open = this.#open.get(stampId(caller, frame));
+    const id = stampId(caller, frame);
+    const known = this.#finished.get(id);
+    const late = this.#late.get(id);
+    if (known !== undefined) return [...end(known), ...(late === undefined ? [] : this.#join(late, frame.callId))];
+    const open = this.#open.get(id);
     if (open !== undefined) return this.#join(open, frame.callId);
 
     const refusal =
@@ -105,8 +111,9 @@ export class CallBroker {
   turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult, usage?: TokenUsage): CallAction[] {
     const reason = 'the turn that asked is over';
     const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#end(call, cancelled(reason), reason));
+    const late = this.#late.ofCaller(address).map((call) => this.#forgetLate(call));
     this.#finished.forget(address);
-    return [...givenUp, ...this.#answer(address, event, result, usage)];
+    return [...givenUp, ...late, ...this.#answer(address, event, result, usage)];
   }
 
   /**
@@ -115,14 +122,14 @@ export class CallBroker {
    */
   replied(address: AgentAddress, eventId: string, result: TurnResult, usage?: TokenUsage): CallAction[] {
     const call = this.#open.get(eventId);
-    if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];
-    return this.#close(call, outcomeOf(call, result, usage));
+    if (call?.kind !== 'request') return this.#tellUsage(address, eventId, usage);
+    return isSameAddress(call.callee, address) ? this.#close(call, outcomeOf(call, result, usage)) : [];
   }
 
   /** Called when the caller's process no longer waits for the outcome of this frame. */
   cancelled(caller: AgentAddress, callId: string, now: number): CallAction[] {
     const call = this.#open.findFrame(caller, callId);
-    if (call === undefined || call.endsAs !== undefined) return [];
+    if (call === undefined) return [];
     const reason = 'the caller cancelled';
     if (call.kind === 'request' && call.callIds.size === 1) return this.#giveUp(call, cancelled(reason), reason, now);
     call.callIds.delete(callId);
@@ -131,12 +138,10 @@ export class CallBroker {
 
   /** Handles the exit of an instance's process, which ends its frames. Its turn starts again in the next process. */
   processGone(address: AgentAddress, now: number): CallAction[] {
-    for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
+    for (const { callIds } of [...this.#open.ofCaller(address), ...this.#late.ofCaller(address)]) callIds.clear();
     return this.#open
       .requestsTo(address)
-      .filter(({ waitsFor, bounds, endsAs }) => {
-        return endsAs === undefined && waitsFor === 'answer' && bounds.answer.field === 'turnTimeoutMs';
-      })
+      .filter(({ waitsFor, bounds }) => waitsFor === 'answer' && bounds.answer.field === 'turnTimeoutMs')
       .flatMap((call) => this.#waitFor(call, 'turn', now));
   }
 
@@ -152,16 +157,16 @@ export class CallBroker {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];
     call.hasBegun = true;
-    if (call.waitsFor === 'answer' || call.endsAs !== undefined) return [];
-    return this.#waitFor(call, 'answer', now);
+    return call.waitsFor === 'answer' ? [] : this.#waitFor(call, 'answer', now);
   }
 
-  /** Gives up a request whose timer fired, or ends one that was given up before. */
+  /** Gives up a request whose timer fired, or stops waiting for the tokens of one that was given up before. */
   expire(eventId: string, now: number): CallAction[] {
+    const late = this.#late.get(eventId);
+    if (late !== undefined) return this.#tellUsage(late.callee, eventId, undefined);
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request') return [];
-    const { callee, waitsFor, bounds, endsAs } = call;
-    if (endsAs !== undefined) return this.#close(call, endsAs);
+    const { callee, waitsFor, bounds } = call;
     const problem = describeLate(bounds[waitsFor]);
     return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem, now);
   }
@@ -184,11 +189,13 @@ export class CallBroker {
    */
   moved(address: AgentAddress): CallAction[] {
     this.#finished.forget(address);
-    return this.#open.ofCaller(address).map((call) => {
+    const late = this.#late.ofCaller(address).map((call) => this.#forgetLate(call));
+    const open = this.#open.ofCaller(address).map((call): CallAction => {
       this.#open.delete(call);
       this.#rememberMoved(call.id);
       return { type: 'timer.clear', timer: call.id };
     });
+    return [...late, ...open];
   }
 
   /** The caller goes on at another node, where it waits for the same answer, so a late delivery is not cancelled. */
@@ -198,9 +205,9 @@ export class CallBroker {
     if (this.#moved.size > MOST_MOVED && oldest !== undefined) this.#moved.delete(oldest);
   }
 
-  /** Returns the open call of this event. */
+  /** Returns the call of this event, while it is open or its tokens are still to come. */
   find(eventId: string): Pick<OpenCall, 'kind' | 'caller' | 'callee'> | undefined {
-    return this.#open.get(eventId);
+    return this.#open.get(eventId) ?? this.#late.get(eventId);
   }
 
   /** Lists the open requests to this instance. */
@@ -266,9 +273,9 @@ export class CallBroker {
   #begin(caller: AgentAddress, event: AgentEvent, frame: CallFrame, now: number): CallAction[] {
     const { kind, to: callee, callId } = frame;
     const bounds = boundsOf(frame, this.#rules().timesOf(callee.agentName));
-    const deadline = { leftMs: bounds.turn.ms };
     const callIds = new Set([callId]);
-    const progress = { waitsFor: 'turn', hasBegun: false } as const;
+    const progress = { waitsFor: bounds.answer.from === 'call' ? 'answer' : 'turn', hasBegun: false } as const;
+    const deadline = { leftMs: bounds[progress.waitsFor].ms };
     const call: OpenCall = { kind, id: event.id, caller, callee, ...progress, bounds, deadline, callIds };
     this.#open.add(call);
     const deliver: CallAction = { type: 'event.deliver', to: callee, event };
@@ -284,8 +291,7 @@ export class CallBroker {
 
   /** Starts or pauses the timer of a request, depending on its callee (invariants 7 and 8). */
   #letRun(call: OpenCall, now: number): CallAction[] {
-    const { id, callee, waitsFor, deadline, endsAs } = call;
-    if (endsAs !== undefined) return [];
+    const { id, callee, waitsFor, deadline } = call;
     const key = addressKey(callee);
     const standsStill = this.#held.has(key) || (waitsFor === 'turn' && this.#starting.has(key));
     if (standsStill && 'at' in deadline) {
@@ -300,21 +306,37 @@ export class CallBroker {
 
   #answer(address: AgentAddress, event: AgentEvent, result: TurnResult, usage?: TokenUsage): CallAction[] {
     const call = this.#open.get(event.id);
-    const isAwaited = call?.kind === 'request' && isSameAddress(call.callee, address);
-    const closed = isAwaited ? this.#close(call, outcomeOf(call, result, usage)) : [];
-    if (isAwaited && call.endsAs === undefined) return closed;
-    if (event.source.kind !== 'agent' || event.replyTo === undefined) return closed;
+    if (call?.kind === 'request' && isSameAddress(call.callee, address)) {
+      return this.#close(call, outcomeOf(call, result, usage));
+    }
+    const told = this.#tellUsage(address, event.id, usage);
+    if (event.source.kind !== 'agent' || event.replyTo === undefined) return told;
     const message = `A reply of agent "${address.agentName}" to ${event.source.name} came when nobody waited for it any more.`;
-    return [...closed, report('info', 'reply.late', message)];
+    return [...told, report('info', 'reply.late', message)];
   }
 
-  /** Cancels the callee, and ends the call when the callee has ended (invariant 5). */
+  /** Ends a call at once, and cancels its callee, whose tokens may follow (invariant 5). */
   #giveUp(call: OpenCall, outcome: FailedCall, reason: string, now: number): CallAction[] {
-    if (!call.hasBegun) return this.#end(call, outcome, reason);
-    const at = now + this.#rules().limits.lateUsageMs;
-    call.endsAs = outcome;
-    call.deadline = { at };
-    return [{ type: 'timer.set', timer: call.id, at }, cancelOf(call, reason)];
+    const { lateUsageMs, lateUsages } = this.#rules().limits;
+    if (!call.hasBegun || this.#late.size >= lateUsages) return this.#end(call, outcome, reason);
+    call.endedAs = outcome;
+    this.#late.add(call);
+    const ended = this.#end(call, { ...outcome, usageFollows: true }, reason);
+    return [...ended, { type: 'timer.set', timer: call.id, at: now + lateUsageMs }];
+  }
+
+  /** Sends the tokens of a request that was given up. Without `usage`, they are not known. */
+  #tellUsage(callee: AgentAddress, eventId: string, usage: TokenUsage | undefined): CallAction[] {
+    const call = this.#late.get(eventId);
+    if (call?.endedAs === undefined || !isSameAddress(call.callee, callee)) return [];
+    const outcome = usage === undefined ? call.endedAs : { ...call.endedAs, usage };
+    this.#finished.add(eventId, call.caller, outcome);
+    return [this.#forgetLate(call), ...[...call.callIds].map((callId) => endOf(call.caller, callId, outcome))];
+  }
+
+  #forgetLate(call: OpenCall): CallAction {
+    this.#late.delete(call);
+    return { type: 'timer.clear', timer: call.id };
   }
 
   /** Ends a call at once, and cancels its callee. */
@@ -333,15 +355,15 @@ export class CallBroker {
 }
 
 function boundsOf(
-  { timeoutMs, timeoutField = 'timeoutMs' }: CallFrame,
+  { timeoutMs, timeoutField = 'timeoutMs', timeoutFrom = 'turn' }: CallFrame,
   times: ReturnType<CallRules['timesOf']>,
 ): OpenCall['bounds'] {
   return {
-    turn: { ms: times.queueTimeoutMs, field: 'queueTimeoutMs' },
+    turn: { ms: times.queueTimeoutMs, field: 'queueTimeoutMs', from: 'call' },
     answer:
       timeoutMs === undefined
-        ? { ms: times.turnTimeoutMs, field: 'turnTimeoutMs' }
-        : { ms: timeoutMs, field: timeoutField },
+        ? { ms: times.turnTimeoutMs, field: 'turnTimeoutMs', from: 'turn' }
+        : { ms: timeoutMs, field: timeoutField, from: timeoutFrom },
   };
 }
 
@@ -350,9 +372,8 @@ function cancelOf({ callee, id }: OpenCall, reason: string): CallAction {
 }
 
 /** Returns the outcome of a call whose callee has ended. */
-function outcomeOf({ callee, endsAs }: OpenCall, result: TurnResult, usage: TokenUsage | undefined): CallOutcome {
+function outcomeOf({ callee }: OpenCall, result: TurnResult, usage: TokenUsage | undefined): CallOutcome {
   const used = usage === undefined ? {} : { usage };
-  if (endsAs !== undefined) return { ...endsAs, ...used };
   if (result.finishReason !== 'error') return { status: 'answered', result, ...used };
   return { ...calleeFailed(callee, result.error ?? { message: 'no reason given' }), ...used };
 }

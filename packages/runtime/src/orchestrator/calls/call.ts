@@ -9,7 +9,7 @@ export type CallFrame = Extract<FromAgent, { readonly type: 'call' }>;
 export type CallAction =
   /** Accept the event durably, then call `delivered` or `refused` of the broker. */
   | { readonly type: 'event.deliver'; readonly to: AgentAddress; readonly event: AgentEvent }
-  /** Ends the call: send the outcome to the caller's process. Each call gets exactly one of these. */
+  /** Ends the call: send the outcome to the caller's process. */
   | { readonly type: 'call.end'; readonly caller: AgentAddress; readonly callId: string; readonly outcome: CallOutcome }
   /** The caller gave up: cancel the turn of this event, or prevent it from starting. */
   | { readonly type: 'turn.cancel'; readonly at: AgentAddress; readonly eventId: string; readonly reason: string }
@@ -38,6 +38,8 @@ export const defaultCallLimits = {
    * then repeats the request of a forgotten outcome, the request is delivered again.
    */
   finishedCalls: 256,
-  /** The time that a request waits, after it was given up, for the tokens that its callee has used. */
+  /** The time in which the tokens of a callee may follow after its request was given up. */
   lateUsageMs: 5_000,
+  /** The maximum number of given-up requests whose tokens may still follow. Above it, those of a further one do not. */
+  lateUsages: 1_000,
 };

@@ -10,16 +10,16 @@ export interface OpenCall {
   readonly id: string;
   readonly caller: AgentAddress;
   readonly callee: AgentAddress;
-  /** The next thing that a request waits for: the start of the callee's turn, or its answer. */
+  /** What the time limit of a request is for: the start of the callee's turn, or its answer. */
   waitsFor: 'turn' | 'answer';
   readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
   /** For a request: its deadline on the monotonic clock, or the remaining time while it is paused. */
   deadline: { readonly at: number } | { readonly leftMs: number };
   /** True once the callee's turn has begun, so that it may have used tokens. */
   hasBegun: boolean;
-  /** The outcome of a request that was given up. It stays open until its callee has ended. */
-  endsAs?: Extract<CallOutcome, { status: 'failed' }>;
-  /** Ids of the frames that wait for the outcome. Empty while the caller has no process. */
+  /** The outcome of a request that was given up. */
+  endedAs?: Extract<CallOutcome, { status: 'failed' }>;
+  /** Ids of the frames that wait for the outcome, or for the tokens after it. Empty while the caller has no process. */
   readonly callIds: Set<string>;
 }
 

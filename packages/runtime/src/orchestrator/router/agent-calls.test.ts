@@ -4,7 +4,8 @@ import { textOf as messageText } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
 import type { TurnEnd } from '../../control/swarm.ts';
 import { closeAfterEach } from '../../testing/close-after-each.ts';
-import type { FakeAnswer, FakeTurn } from '../../testing/fake-agents.ts';
+import type { CallOutcome } from '../../ipc/to-agent.ts';
+import { type FakeAnswer, type FakeTurn, fakeUsage } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { until } from '../../../../../test/until.ts';
@@ -151,6 +152,44 @@ describe('a request between agents', () => {
     await second.swarm.wake();
     await second.advanceUntil(() => ends.length === 2, 'both are over', 1);
     expect(ends).toEqual(['ran busy', 'cancelled queued']);
+  });
+
+  test.each([
+    ['starts', 60_000, []],
+    ['is busy', 0, ['busy']],
+    ['works and does not hear its cancel', 0, []],
+  ])('A-03 ends at its limit, counted from the call, while the callee %s', async (_, startMs, work) => {
+    const outcomes: string[] = [];
+    const late: CallOutcome[] = [];
+    const gate = Promise.withResolvers<void>();
+    const answer = async ({ at, call }: FakeTurn) => {
+      if (at.agentName !== 'a') return gate.promise.then(() => 'too late');
+      const limits = { timeoutMs: 300, timeoutFrom: 'call', onLate: (each: CallOutcome) => late.push(each) } as const;
+      outcomes.push(await outcomeOf(call('request', { agentName: 'b' }, limits)));
+      // Its turn goes on, until the callee has ended.
+      await gate.promise;
+      if (work.length === 0 && startMs === 0) await until(() => late.length === 1);
+      return 'done';
+    };
+    const { send, swarm, reach, pass, advanceUntil } = await openSwarm(answer, { startMs });
+    const busy = work.map((input) => send('b', input));
+    if (work.length > 0) await reach('b', 'working');
+    const end = send('a', 'go');
+    await reach('a', 'working');
+    const isWorking = startMs === 0 && work.length === 0;
+    if (isWorking) await reach('b', 'working');
+    await advanceUntil(
+      () => swarm.instances.find({ agentName: 'b', instanceKey: 'default' }) !== undefined,
+      'b is asked',
+    );
+    await pass(299);
+    expect(outcomes).toEqual([]);
+    await pass(1);
+    expect(outcomes).toEqual(['E_AGENT_TIMEOUT: Agent "b" did not answer within 300 ms (timeoutMs of the request).']);
+    gate.resolve();
+    await Promise.all(busy);
+    expect(textOf(await end)).toBe('done');
+    expect(late.map((each) => 'usage' in each && each.usage)).toEqual(isWorking ? [fakeUsage] : []);
   });
 
   test('A-03 starts its time again after a restart of the orchestrator, although the callee is ahead of the caller', async () => {

@@ -1,7 +1,7 @@
 // Tests requests between instances of several nodes: fake agents, and a shared store in memory.
 import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
-import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { type FakeAnswer, type FakeCall, fakeUsage } from '../../testing/fake-agents.ts';
 import { at, closeFakeNodes, deliver, never, openFakeNode, pendingOf } from '../../testing/fake-nodes.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
@@ -13,12 +13,12 @@ afterEach(closeFakeNodes);
 
 describe('a request to an instance of another node', () => {
   /** Agent `a` asks `b`. The instance of `b` belongs to node two. */
-  async function openAsking(callee: FakeAnswer, onOutcome: (outcome: unknown) => void, timeoutMs?: number) {
+  async function openAsking(callee: FakeAnswer, onOutcome: (outcome: unknown) => unknown, limits: FakeCall = {}) {
     const cluster = new MemoryCluster();
     const caller: FakeAnswer = async ({ at: { agentName }, call }) => {
       if (agentName !== 'a') return 'other';
-      const options = { input: 'question', id: 'question', ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-      onOutcome(await call('request', { agentName: 'b' }, options));
+      const options = { input: 'question', id: 'question', ...limits };
+      await onOutcome(await call('request', { agentName: 'b' }, options));
       return 'asked';
     };
     const told: unknown[] = [];
@@ -123,12 +123,31 @@ describe('a request to an instance of another node', () => {
         return 'late';
       },
       (outcome) => outcomes.push(outcome),
-      50,
+      { timeoutMs: 50 },
     );
     const outcomes: unknown[] = [];
     await one.send('a', 'go');
     expect(outcomes).toMatchObject([{ status: 'failed', error: { code: 'E_AGENT_TIMEOUT' } }]);
     await until(() => reasons.length === 1);
+  });
+
+  test('A-03 Y-03 ends at its limit while the callee works there, and its tokens follow', async () => {
+    const gate = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<unknown>();
+    const { one } = await openAsking(
+      async () => {
+        await gate.promise;
+        return 'late';
+      },
+      async (outcome) => {
+        expect(outcome).toMatchObject({ status: 'failed', error: { code: 'E_AGENT_TIMEOUT' }, usageFollows: true });
+        gate.resolve();
+        await late.promise;
+      },
+      { timeoutMs: 500, timeoutFrom: 'call', onLate: late.resolve },
+    );
+    expect(messageText((await one.send('a', 'go')).result.responseMessage)).toBe('asked');
+    expect(await late.promise).toMatchObject({ status: 'failed', usage: fakeUsage });
   });
 
   test('A-04 is refused when it closes a circle of nodes', async () => {

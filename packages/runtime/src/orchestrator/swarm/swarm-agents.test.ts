@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AgentAddress, textOf as messageText, type TurnDelta } from '@goondan/types';
 import type { FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { CallOutcome, ToAgent } from '../../ipc/to-agent.ts';
 import { closeAfterEach } from '../../testing/close-after-each.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import type { FakeChild } from '../../testing/fake-spawn.ts';
@@ -267,9 +267,13 @@ describe('agents that ask each other', () => {
     const cancelled = Promise.withResolvers<unknown>();
     const { send, swarm, lines } = await openSwarm(async (turn) => {
       if (turn.at.agentName === 'a') {
-        const outcome = await turn.call('request', { agentName: 'b' }, { input: 'slow', timeoutMs: 250 });
+        const late = Promise.withResolvers<CallOutcome>();
+        const limits = { timeoutMs: 250, onLate: late.resolve };
+        const outcome = await turn.call('request', { agentName: 'b' }, { input: 'slow', ...limits });
         if (outcome.status !== 'failed') return 'answered';
-        return `${outcome.error.code} after ${outcome.usage?.totalTokens} tokens: ${outcome.error.message}`;
+        const tokens = await late.promise;
+        const count = 'usage' in tokens ? tokens.usage?.totalTokens : undefined;
+        return `${outcome.error.code} after ${count} tokens: ${outcome.error.message}`;
       }
       if (turn.event.input !== 'slow') return 'quick';
       // On a busy machine the turn may begin so late that it is already cancelled.

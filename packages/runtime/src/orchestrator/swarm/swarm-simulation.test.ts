@@ -66,6 +66,8 @@ interface Frame {
   /** A text that only the answer to this question repeats. */
   readonly question: string;
   ends: number;
+  /** The tokens of the callee may still follow. */
+  isFollowed: boolean;
   isProcessGone: boolean;
 }
 
@@ -372,7 +374,7 @@ class Swarm {
     const { process } = instance;
     if (process === undefined) return;
     instance.process = undefined;
-    for (const frame of process.open.values()) frame.isProcessGone = true;
+    for (const frame of process.open.values()) frame.isProcessGone = !frame.isFollowed;
     // The slot of the process becomes free only when the process has exited, which is the last line of this method.
     this.#isPlanning = true;
     this.#do(this.broker.processGone(instance.address, this.#now));
@@ -388,7 +390,7 @@ class Swarm {
     this.#line.clear();
     this.#deliveries.length = 0;
     for (const instance of this.#instances.values()) {
-      for (const frame of instance.process?.open.values() ?? []) frame.isProcessGone = true;
+      for (const frame of instance.process?.open.values() ?? []) frame.isProcessGone = !frame.isFollowed;
       instance.process = undefined;
       instance.state = newInstance;
     }
@@ -472,7 +474,7 @@ class Swarm {
     const { event } = turn;
     const question = `${JSON.stringify(instance.address)} ${JSON.stringify(to)} ${effect}`;
     const callId = `c${this.#callCount++}`;
-    const frame: Frame = { turn, effect, question, ends: 0, isProcessGone: false };
+    const frame: Frame = { turn, effect, question, ends: 0, isFollowed: false, isProcessGone: false };
     open.set(callId, frame);
     this.#frames.push(frame);
     const metadata = { budget: Number(event.metadata?.['budget'] ?? 0) - 1 };
@@ -480,7 +482,9 @@ class Swarm {
     const claims = { auth: { root: 'forged' }, traceId: 'forged', callChain: [], source: event.source };
     const asked = { ...event, ...claims, id: effect, input: question, metadata, instanceKey: 'forged' };
     const moment = { date: new Date(this.#now), now: this.#now };
-    this.#do(this.broker.call(instance.address, event, { type: 'call', callId, kind, to, event: asked }, moment));
+    const bound = hash(callId) % 3 === 0 ? ({ timeoutMs: 20_000, timeoutFrom: 'call' } as const) : {};
+    const call = { type: 'call', callId, kind, to, event: asked, ...bound } as const;
+    this.#do(this.broker.call(instance.address, event, call, moment));
   }
 
   #finish(instance: Instance, process: Process, result: TurnResult): void {
@@ -533,7 +537,12 @@ class Swarm {
     const instance = this.#at(addressKey(caller));
     const frame = instance.process?.open.get(callId);
     if (frame === undefined) throw new Error(`${callId} is not an open frame of ${caller.agentName}`);
-    instance.process?.open.delete(callId);
+    if (frame.isFollowed) {
+      expect(outcome).not.toHaveProperty('usageFollows');
+      return void instance.process?.open.delete(callId);
+    }
+    frame.isFollowed = outcome.status === 'failed' && outcome.usageFollows === true;
+    if (!frame.isFollowed) instance.process?.open.delete(callId);
     frame.ends++;
     instance.effects.add(frame.effect);
     if (outcome.status === 'answered') {
@@ -565,7 +574,7 @@ const tenants = ['tenant-1', 'tenant-2'];
 
 /** Lists the open frames of the running turn. */
 function openFrames({ open, turn }: Process): string[] {
-  return [...open].filter(([, frame]) => frame.turn === turn).map(([callId]) => callId);
+  return [...open].filter(([, frame]) => frame.turn === turn && !frame.isFollowed).map(([callId]) => callId);
 }
 
 function failure(code: string): TurnResult {

@@ -12,8 +12,8 @@ const turnNumbers = {
   retryMaxMs: [0, 'The maximum delay before a retry.'],
   requestTimeoutMs: [
     1,
-    'The time for the answer to a request, from the start of the callee’s turn. When absent: 15000 for ' +
-      '`ctx.agents.request`, the callee’s `turnTimeoutMs` for the tool `agents__request`.',
+    'The time for an answer: to `ctx.agents.request`, from the call (15000 when absent); to `agents__request`, from the ' +
+      'start of the callee’s turn (its `turnTimeoutMs` when absent).',
   ],
   queueTimeoutMs: [
     1,
