@@ -96,7 +96,11 @@ export class EventStream<Kind = never> {
 
   /** Sends an event. Pass `kind` if the event may be dropped. Does nothing when the stream is ending. */
   send(bytes: Uint8Array, kind?: Kind): void {
-    if (this.#state !== 'open' || this.#queue.offer(bytes, kind)) return;
+    if (this.#state === 'open' && !this.#queue.offer(bytes, kind)) this.cutOff();
+  }
+
+  /** Aborts the stream, because its reader does not keep up. Drops what is queued. */
+  cutOff(): void {
     this.#leave();
     this.#controller?.error(behind());
   }

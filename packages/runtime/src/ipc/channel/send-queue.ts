@@ -17,8 +17,12 @@ interface Entry {
   /** The size that counts for the limits. It is more than the number of bytes if the message is in a file. */
   readonly weight: number;
   readonly lossy: LossyKind | undefined;
-  readonly done: PromiseWithResolvers<void>;
+  /** Absent if nobody waits for the frame. */
+  readonly done: PromiseWithResolvers<void> | undefined;
 }
+
+/** The memory that a queued frame takes besides its bytes; streams may have very many queued frames. */
+const ENTRY_BYTES = 200;
 
 /** The maximum size of one write of several frames, in bytes. */
 const LARGEST_WRITE = 64 * 1_024;
@@ -53,6 +57,8 @@ export class SendQueue {
       readonly later?: (write: () => void) => void;
       /** Makes the bytes of a note about dropped frames. */
       readonly noteFor: (counts: Readonly<Record<LossyKind, number>>) => Uint8Array | undefined;
+      /** Called when a frame that must arrive was queued. It may drop all frames. */
+      readonly onQueued?: () => void;
     },
   ) {}
 
@@ -69,6 +75,11 @@ export class SendQueue {
     );
   }
 
+  /** The bytes that count for the limits, of all queued frames. */
+  get queuedBytes(): number {
+    return this.bytes;
+  }
+
   get isEmpty(): boolean {
     return this.entries.size === 0 && this.current === undefined;
   }
@@ -78,11 +89,10 @@ export class SendQueue {
    * queue the frame.
    */
   offer(bytes: Uint8Array, lossy: LossyKind | undefined): boolean {
-    if (lossy === undefined && !this.hasRoom(bytes.length)) this.flush();
-    if (lossy === undefined && !this.hasRoom(bytes.length)) return false;
-    // The promise rejects when the reader disconnects. The error is ignored, because the stream reports the disconnect
-    // itself.
-    this.push(bytes, bytes.length, lossy).catch(() => undefined);
+    const weight = bytes.length + ENTRY_BYTES;
+    if (lossy === undefined && !this.hasRoom(weight)) this.flush();
+    if (lossy === undefined && !this.hasRoom(weight)) return false;
+    this.add({ bytes, weight, lossy, done: undefined });
     return true;
   }
 
@@ -91,16 +101,9 @@ export class SendQueue {
    * the wire closes first.
    */
   push(bytes: Uint8Array, weight: number, lossy: LossyKind | undefined): Promise<void> {
-    const entry: Entry = { bytes, weight, lossy, done: Promise.withResolvers() };
-    this.entries.add(entry);
-    this.bytes += weight;
-    if (lossy !== undefined) {
-      this.lossy.add(entry);
-      this.lossyBytes += weight;
-    }
-    this.writeSoon();
-    this.dropOldest();
-    return entry.done.promise;
+    const done = Promise.withResolvers<void>();
+    this.add({ bytes, weight, lossy, done });
+    return done.promise;
   }
 
   /** Counts a lossy frame that was dropped before it was queued. */
@@ -139,8 +142,8 @@ export class SendQueue {
   fail(error: GoondanError): void {
     for (const entry of [...this.entries]) {
       this.remove(entry);
-      if (entry.lossy === undefined) entry.done.reject(error);
-      else entry.done.resolve();
+      if (entry.lossy === undefined) entry.done?.reject(error);
+      else entry.done?.resolve();
     }
     this.current = undefined;
     this.tellEmpty();
@@ -149,6 +152,18 @@ export class SendQueue {
   /** Drops all frames, because the reader disconnected. */
   clear(): void {
     this.fail(new GoondanError('E_IPC_CLOSED', 'The reader left.'));
+  }
+
+  private add(entry: Entry): void {
+    this.entries.add(entry);
+    this.bytes += entry.weight;
+    if (entry.lossy !== undefined) {
+      this.lossy.add(entry);
+      this.lossyBytes += entry.weight;
+    }
+    this.writeSoon();
+    this.dropOldest();
+    if (entry.lossy === undefined) this.deps.onQueued?.();
   }
 
   /** Returns true if the frame fits. An empty queue accepts one frame of any size. */
@@ -181,7 +196,7 @@ export class SendQueue {
       if (item.end > written) return item;
       if (item.entry === undefined) continue;
       this.remove(item.entry);
-      item.entry.done.resolve();
+      item.entry.done?.resolve();
     }
     return undefined;
   }
@@ -215,7 +230,7 @@ export class SendQueue {
       if (entry.lossy === undefined || entry === this.current?.items[0]?.entry) continue;
       this.remove(entry);
       this.countDropped(entry.lossy);
-      entry.done.resolve();
+      entry.done?.resolve();
     }
   }
 

@@ -2,6 +2,7 @@ import type { Swarm, SwarmNotice } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { controlLimits } from './control-limits.ts';
+import type { OpenStreams } from './event-stream.ts';
 import type { OpenRequests } from './open-requests.ts';
 
 /** The dependencies that every request of one socket shares. */
@@ -13,6 +14,7 @@ export interface ControlHost {
   readonly clock: Clock;
   readonly open: Pick<OpenRequests, 'add' | 'wait'>;
   readonly bodies: BodyRoom;
+  readonly streams: OpenStreams;
   readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
   /** The name of the client's token, in whose name questions are answered; absent when the client needs no token. */
   readonly caller?: string;

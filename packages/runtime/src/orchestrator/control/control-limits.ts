@@ -24,6 +24,11 @@ export const controlLimits = {
    * runtime events are dropped and counted. Above the limits for other notices, the stream is closed.
    */
   stream: { mostWaiting: 256, mostWaitingBytes: 4 * MEGABYTE, mostLossy: 1_000, mostLossyBytes: MEGABYTE },
+  /**
+   * The size of all notices that are queued for all readers together, in bytes. Each reader has an equal part of one half for
+   * lossy notices. Above the limit, the stream for which most is queued is closed.
+   */
+  mostStreamBytes: 32 * MEGABYTE,
   /** The interval of heartbeats on a stream without events. */
   heartbeatMs: 15_000,
   /** The time that `close` gives readers to receive queued notices. */

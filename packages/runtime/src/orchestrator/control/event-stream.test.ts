@@ -8,6 +8,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { type RawConnection, type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 import { controlLimits } from './control-limits.ts';
 import { openStream } from './event-stream.ts';
+import { openHost } from './open-host.ts';
 import { until } from '../../../../../test/until.ts';
 
 let served: ServedSwarm;
@@ -99,7 +100,7 @@ describe('a stream of notices', () => {
 });
 
 describe('an event stream', () => {
-  const parts = { limits: controlLimits, clock: manualClock() };
+  const parts = { limits: controlLimits, clock: manualClock(), streams: new Map() };
   const never = new AbortController().signal;
 
   test('ends when its reader has enough', async () => {
@@ -187,6 +188,68 @@ describe('a slow reader', () => {
       await until(() => reader.received().includes(`<${number}>`));
     }
     expect(readAll(reader).filter(({ type }) => type === 'dropped')).toEqual([]);
+  });
+});
+
+describe('200 watchers that never read', () => {
+  /** Opens streams of one host, and returns their bodies. */
+  function openMany() {
+    const host = openHost({ clock: manualClock() }, () => 0);
+    const open = () => {
+      const stream = openStream(host, new AbortController().signal);
+      return { stream, body: stream.response() };
+    };
+    return { open, many: Array.from({ length: 200 }, open) };
+  }
+  /** Reads to the end. Returns what was queued; `undefined` if the watcher was disconnected. */
+  const drain = ({ stream, body }: ReturnType<ReturnType<typeof openMany>['open']>) => {
+    stream.end();
+    return body.text().catch(() => undefined);
+  };
+  const sizeOf = (texts: readonly (string | undefined)[]) => texts.reduce((sum, text = '') => sum + text.length, 0);
+  const most = controlLimits.stream.mostWaitingBytes + controlLimits.stream.mostLossyBytes;
+
+  test('hold a bounded number of bytes together; lossy notices are dropped and counted', async () => {
+    const { many } = openMany();
+    const notice = encodeEvent('x'.repeat(8_000), 'delta');
+    for (let n = 0; n < 200; n++) for (const { stream } of many) stream.send(notice, 'delta');
+    const texts = await Promise.all(many.map(drain));
+    expect(sizeOf(texts)).toBeLessThan(16_000_000);
+    for (const text of texts) {
+      const [, dropped = '0'] = /"count":(\d+)/.exec(text ?? '') ?? [];
+      expect(Number(dropped) + (text?.split('event: delta').length ?? 0) - 1).toBe(200);
+    }
+  });
+
+  test('hold a bounded number of bytes together; those for which most is queued are disconnected', async () => {
+    const { open, many } = openMany();
+    const reading = open();
+    const read = reading.body.text();
+    const few = open();
+    const notice = encodeEvent('x'.repeat(100_000), 'turn.ended');
+    few.stream.send(notice);
+    for (let n = 0; n < 30; n++) {
+      for (const { stream } of [...many, reading]) stream.send(notice);
+      await Bun.sleep(0);
+    }
+    const texts = await Promise.all(many.map(drain));
+    const left = texts.filter((text) => text !== undefined);
+    expect(sizeOf(texts)).toBeLessThan(32_000_000);
+    expect(sizeOf(texts)).toBeGreaterThan(most);
+    // Each of the others still gets everything, also one that reads.
+    for (const text of left) expect(text.length).toBe(30 * notice.length);
+    reading.stream.end();
+    expect((await read).length).toBe(30 * notice.length);
+    expect((await drain(few))?.length).toBe(notice.length);
+  });
+
+  test('leave room for others when they are gone', async () => {
+    const { open, many } = openMany();
+    for (const { body } of many) await body.body?.cancel();
+    const last = open();
+    const notice = encodeEvent('x'.repeat(1_000), 'delta');
+    for (let n = 0; n < 800; n++) last.stream.send(notice, 'delta');
+    expect((await drain(last))?.length).toBe(800 * notice.length);
   });
 });
 

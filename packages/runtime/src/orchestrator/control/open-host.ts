@@ -32,6 +32,7 @@ export function openHost(options: HostOptions, pending: () => number): SharedHos
     open: new OpenRequests(),
     longestDelivery: () => limits.longestDelivery + inBase64(fileBytes()),
     bodies: new BodyRoom(() => limits.mostBodyBytes + INPUTS_WITH_FILES * inBase64(fileBytes())),
+    streams: new Map(),
     encodeNotice: noticeEncoder(),
     checkRoom: () => checkRoom(pending(), limits),
     report,

@@ -3,7 +3,7 @@
  *
  * 1. Only the owner of the swarm can open the socket.
  * 2. Every request gets an answer, and every rejection has a code. No request causes an uncaught exception.
- * 3. A client that does not read, or never finishes its request, costs a bounded amount of memory.
+ * 3. Clients that do not read, or never finish their requests, cost a bounded amount of memory, each and together.
  * 4. The server sends no CORS headers, so pages in a browser have no access.
  */
 import type { Swarm } from '../../control/swarm.ts';
