@@ -331,7 +331,7 @@ export const swarmErrors = {
     suggestion: 'Read the cause. You can run without `--watch` and use `gdn reload` instead.',
   },
   E_WEBHOOK_SIGNATURE: {
-    meaning: 'A webhook delivery has a wrong signature, is too old, or was already sent under another id.',
+    meaning: 'A webhook delivery has a wrong signature, or is too old.',
     suggestion:
       'Check that both sides have the same secret, and that `signature` of the connection matches the format that the sender uses.',
   },

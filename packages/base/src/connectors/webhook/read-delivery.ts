@@ -2,6 +2,7 @@
  * Turns a delivery with a valid signature into an event: its id, its properties for the rules, and the text for the
  * agent.
  */
+import { createHash } from 'node:crypto';
 import type { ConnectorEvent, JsonObject } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { traceParent } from '../../web/trace-parent.ts';
@@ -15,8 +16,9 @@ const LONGEST_ID = 200;
 const LONGEST_PROPERTY = 1_000;
 
 /**
- * Makes the event. `signature` is used as the event id when the delivery has no id of its own. Throws a `Refusal` if
- * the delivery is invalid.
+ * Makes the event. If the delivery has no id, or anyone with a copy of it could give it another one, the signature
+ * identifies the event: the store handles an event once, whichever node it reaches. Throws a `Refusal` if the delivery is
+ * invalid.
  */
 export function readDelivery(
   request: Request,
@@ -25,8 +27,10 @@ export function readDelivery(
 ): ConnectorEvent {
   const body = parse(request, bytes);
   const event = eventOf(request, scheme);
-  const id = idOf(request, body, scheme) ?? signature;
-  const values = { body, event, id };
+  const given = idOf(request, body, scheme);
+  const isSigned = given !== undefined && !scheme.hasLooseId;
+  const eventId = isSigned || signature === undefined ? given : eventIdOf(signature);
+  const values = { body, event, id: given ?? eventId };
   const input =
     config.input === undefined
       ? JSON.stringify(event === undefined ? body : { event, body })
@@ -36,7 +40,7 @@ export function readDelivery(
     input: cut(input, config.inputLimit ?? INPUT_LIMIT),
     properties: { ...propertiesOf(values, scheme), ...(event === undefined ? {} : { event }) },
     ...(scheme.signature === undefined ? {} : { auth: { signature: scheme.signature.kind } }),
-    ...(id === undefined ? {} : { id }),
+    ...(eventId === undefined ? {} : { id: eventId }),
     ...traceParent(request),
   };
 }
@@ -54,6 +58,11 @@ function idOf(request: Request, body: unknown, scheme: DeliveryScheme): string |
   if ('header' in id) return checkId(headerId(request, scheme), `The header ${id.header}`);
   const value = valueAt({ body }, id.body);
   return checkId(typeof value === 'number' ? String(value) : value, id.body);
+}
+
+/** Returns a hash, because the signature itself must not be in the store: with it, others could send the delivery again. */
+function eventIdOf(signature: string): string {
+  return `signed-${createHash('sha256').update(signature).digest('hex')}`;
 }
 
 function checkId(value: unknown, what: string): string {

@@ -16,10 +16,7 @@ export interface DeliveryScheme {
   readonly id?: WebhookConfig['id'];
   readonly eventHeader?: string;
   readonly properties: Readonly<Record<string, string>>;
-  /**
-   * True when the signature does not cover the id header. An attacker with a copy of a delivery could then change its
-   * id.
-   */
+  /** True when the signature does not cover the id header. Anyone with a copy of a delivery could then change its id. */
   readonly hasLooseId: boolean;
 }
 

@@ -4,7 +4,7 @@
  * Invariants:
  * 1. Nothing of a delivery is parsed or emitted before its signature is checked.
  * 2. The sender gets 202 only when the event is on disk.
- * 3. A repeated delivery gives the same event.
+ * 3. A repeated delivery gives the same event, at whatever node it arrives, also with another id that is not signed.
  */
 import { type Connector, GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -13,7 +13,6 @@ import { listen } from '../../web/listen.ts';
 import { type BodyBounds, readBody } from '../../web/read-body.ts';
 import { checkSignature } from './check-signature.ts';
 import { headerId, readDelivery } from './read-delivery.ts';
-import { SeenSignatures } from './seen-signatures.ts';
 import { deliveryScheme } from './signature-scheme.ts';
 import type { WebhookConfig } from './webhook-config.ts';
 
@@ -23,7 +22,6 @@ const webhook: Connector<WebhookConfig> = async (ctx) => {
   const secrets = readSecrets(ctx.secrets);
   checkExposure(ctx.config, secrets.length, 'secret');
   const scheme = deliveryScheme(ctx.config);
-  const seen = scheme.hasLooseId ? new SeenSignatures(ctx.folder) : undefined;
   return listen(ctx.config, ctx.logger, receive);
 
   async function receive(request: Request, url: URL, bounds: BodyBounds): Promise<Response> {
@@ -39,7 +37,6 @@ const webhook: Connector<WebhookConfig> = async (ctx) => {
       scheme.signature &&
       checkSignature(scheme.signature, secrets, { headers: request.headers, body, id, now: Date.now() });
     const event = readDelivery(request, body, { scheme, config, signature });
-    if (signature !== undefined) seen?.bind(signature, id);
     try {
       await emit(event);
     } catch (error) {
