@@ -785,6 +785,29 @@ describe('the tokens of a callee', () => {
     expect(ends(calls.turnFinished(at('b'), next, answered('late'), used))).toEqual([]);
   });
 
+  test('Y-03 no tokens follow to a caller that has gone to another node', () => {
+    const { calls, event } = openCall();
+    calls.turnStarted(at('b'), event.id, 500);
+    calls.expire(event.id, 1_000);
+    expect(calls.moved(at('a'))).toEqual([{ type: 'timer.clear', timer: event.id }]);
+    expect(ends(calls.turnFinished(at('b'), event, answered('late'), used))).toEqual([]);
+  });
+
+  test('A-01 a resumed caller does not send a request again whose tokens follow, even if its outcome is forgotten', () => {
+    const calls = broker({ finishedCalls: 1 });
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.turnStarted(at('b'), event.id, 500);
+    calls.expire(event.id, 1_000);
+    const other = delivered(calls.call(at('c'), rootEvent(), ask(at('d'), { id: 'e2' }), moment));
+    calls.turnFinished(at('d'), other, answered('x'));
+    calls.processGone(at('a'), 1_100);
+    const again = calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
+    expect(again).toMatchObject([
+      { type: 'call.end', callId: 'c2', outcome: { status: 'failed', usageFollows: true } },
+    ]);
+    expect(ends(calls.expire(event.id, 6_000))).toMatchObject([{ callId: 'c2', outcome: { status: 'failed' } }]);
+  });
+
   test('Y-03 no tokens follow a request whose turn never began, or if too many are waited for', () => {
     const calls = broker({ lateUsages: 1 });
     const asked = ['b', 'c', 'd'].map((name, index) =>

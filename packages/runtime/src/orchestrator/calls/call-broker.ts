@@ -80,9 +80,12 @@ export class CallBroker {
       return end(failed('E_AGENT_REQUEST', 'A call to another agent was made outside of a turn.'));
 
     const id = stampId(caller, frame);
-    const known = this.#finished.get(id);
     const late = this.#late.get(id);
-    if (known !== undefined) return [...end(known), ...(late === undefined ? [] : this.#join(late, frame.callId))];
+    if (late?.endedAs !== undefined) {
+      return [...end({ ...late.endedAs, usageFollows: true }), ...this.#join(late, frame.callId)];
+    }
+    const known = this.#finished.get(id);
+    if (known !== undefined) return end(known);
     const open = this.#open.get(id);
     if (open !== undefined) return this.#join(open, frame.callId);
 
