@@ -30,15 +30,15 @@ export function readDelivery(
   const given = idOf(request, body, scheme);
   const isSigned = given !== undefined && !scheme.hasLooseId;
   const eventId = isSigned || signature === undefined ? given : eventIdOf(signature);
-  const values = { body, event, id: given ?? eventId };
   const input =
     config.input === undefined
       ? JSON.stringify(event === undefined ? body : { event, body })
-      : fillTemplate(config.input, values);
+      : fillTemplate(config.input, { body, event, id: given ?? eventId });
   return {
     name: 'delivery',
     input: cut(input, config.inputLimit ?? INPUT_LIMIT),
-    properties: { ...propertiesOf(values, scheme), ...(event === undefined ? {} : { event }) },
+    // The rules choose the conversation by them, and each conversation would handle the event once.
+    properties: { ...propertiesOf({ body, event, id: eventId }, scheme), ...(event === undefined ? {} : { event }) },
     ...(scheme.signature === undefined ? {} : { auth: { signature: scheme.signature.kind } }),
     ...(eventId === undefined ? {} : { id: eventId }),
     ...traceParent(request),

@@ -218,6 +218,13 @@ describe('a delivery of GitHub', () => {
     expect(ids).toEqual([id, id, id, changed, id, id, id, changed]);
   });
 
+  test('under another id has the same properties, so it reaches the same conversation', async () => {
+    const { url, events } = await open({ config: { ...config, properties: { delivery: 'id' } } });
+    for (const sent of [github(), github({ 'x-github-delivery': 'delivery-2' })]) await post(url, sent);
+    const delivery = eventIdOf(`sha256=${hmac(body)}`);
+    expect(events.map(({ properties }) => properties)).toMatchObject([{ delivery }, { delivery }]);
+  });
+
   test('leaves no signature behind, with which others could send it again', async () => {
     const { url, events } = await open({ config });
     await post(url, github());
