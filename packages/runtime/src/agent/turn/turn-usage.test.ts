@@ -156,19 +156,29 @@ describe('the usage of a turn', () => {
       const impatient = beforeNext('impatient', 'turn', async ({ agents }) => {
         const asked = agents.request({ target: 'b', timeoutMs: 5 });
         expect(await asked.catch((error: unknown) => error)).toMatchObject({ code: 'E_AGENT_TIMEOUT' });
-        if (when === 'after the turn') return;
+        if (when === 'while the turn runs') await endCallee();
+      });
+      const endCallee = async () => {
         gate.resolve();
         await until(() => b?.told.some(({ name }) => name === 'turn.failed'));
-      });
+      };
+      const { store: inner, records } = recordingStore();
+      const commit: typeof inner.commit = async (...given) => {
+        await endCallee();
+        return inner.commit(...given);
+      };
       const { a, b } = await startAgents({
-        a: { usage: used(10), options: { extensions: [impatient] } },
+        a: { usage: used(10), options: { extensions: [impatient], store: { ...inner, commit } } },
         b: { usage: used(300), options: { extensions: [slow] } },
       });
       const turn = await a?.say('go');
-      gate.resolve();
       const late = when === 'after the turn' ? undefined : used(300);
       expect([turn?.text, turn?.called]).toEqual(['done', late]);
       expect(turn?.usage).toEqual(late === undefined ? used(10) : used(310, 2));
+      // A resumed turn gets the timeout again, not the record of the tokens.
+      const asked = records.flatMap((record) => (record.type === 'effect' && record.kind === 'agent' ? [record] : []));
+      expect(asked.map(({ called }) => called)).toEqual(late === undefined ? [undefined] : [undefined, late]);
+      expect(new Set(asked.map(({ key }) => key)).size).toBe(asked.length);
       // The called turn has them in any case, and so has the usage of the swarm.
       const end = await until(() => b?.told.find(({ name }) => name === 'turn.failed'));
       expect(end.payload).toMatchObject({ usage: used(300) });

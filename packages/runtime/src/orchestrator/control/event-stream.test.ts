@@ -221,6 +221,15 @@ describe('200 watchers that never read', () => {
     }
   });
 
+  test('hold a bounded number of small notices together, because each takes memory besides its bytes', async () => {
+    const { many } = openMany();
+    const notice = encodeEvent('x', 'delta');
+    for (let n = 0; n < 1_000; n++) for (const { stream } of many) stream.send(notice, 'delta');
+    const texts = await Promise.all(many.map(drain));
+    const held = texts.reduce((sum, text = '') => sum + text.split('event: delta').length - 1, 0);
+    expect(held).toBeLessThan(16_777_216 / 200);
+  });
+
   test('hold a bounded number of bytes together; those for which most is queued are disconnected', async () => {
     const { open, many } = openMany();
     const reading = open();

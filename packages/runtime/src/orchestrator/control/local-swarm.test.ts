@@ -309,14 +309,18 @@ describe('a swarm reports', () => {
 });
 
 describe('a restart', () => {
-  test('counts the instances that had a process', async () => {
-    const { control } = await open(echo);
+  test('counts the instances that had a process, and replaces it each time', async () => {
+    const { control, agents } = await open(echo);
     await control.ask({ agent: 'a' });
     await control.ask({ agent: 'b' });
     expect(await control.restart()).toBe(2);
     expect(await control.restart()).toBe(0);
+    for (const _ of [1, 2]) {
+      await control.ask({ agent: 'b' });
+      expect(await control.restart()).toBe(1);
+    }
     await control.ask({ agent: 'b' });
-    expect(await control.restart()).toBe(1);
+    expect(agents.started.map(({ at }) => at.agentName)).toEqual(['a', 'b', 'b', 'b', 'b']);
   });
 
   test('replaces the chosen processes between turns, and loses nothing', async () => {
@@ -342,7 +346,8 @@ describe('a restart', () => {
     ['restarts', {}],
     ['restarts with --fresh', { fresh: true }],
   ])('%s that come whenever a process starts do not starve an input', async (_, choice) => {
-    const { control, agents } = await open(echo);
+    const { control, agents, swarm } = await open(echo);
+    const holds = spyOn(swarm.instances, 'whileAsleep');
     const restarts: Promise<number>[] = [];
     agents.onStart = (child) => {
       // Two for each start, and no end in sight: without a rule, no process would ever begin the turn.
@@ -354,6 +359,7 @@ describe('a restart', () => {
     expect([textOf(result.responseMessage), agents.started.length]).toEqual(['a/default: x', 1]);
     // The process that was starting is replaced all the same, once for both restarts.
     expect(await Promise.all(restarts)).toEqual([1, 1]);
+    expect(holds).toHaveBeenCalledTimes(1);
     expect((await control.status()).instances.filter(({ status }) => status !== 'asleep')).toEqual([]);
   });
 
