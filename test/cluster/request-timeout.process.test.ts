@@ -49,7 +49,7 @@ describe.each([
     const gate = Promise.withResolvers<void>();
     server.beforeReply = () => gate.promise;
     const ends: (string | undefined)[] = [];
-    await cluster.at(0).watch({ types: ['turn.ended'], agent: 'c' }, (notice) => {
+    await cluster.at(1).watch({ types: ['turn.ended'], agent: 'c' }, (notice) => {
       if (notice.type === 'turn.ended') ends.push(notice.end.result.error?.code);
     });
     const { result } = await cluster.at(0).ask({ agent: 'a', input: 'Go.' });
