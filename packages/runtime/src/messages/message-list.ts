@@ -45,11 +45,8 @@ export class MessageList {
     return this.places.get(id);
   }
 
-  /**
-   * Applies one event. Returns true if the event changed anything; an event with an unknown target changes nothing.
-   * `inputIds`: the ids of the running turn's inputs, which `truncate` keeps.
-   */
-  apply(event: MessageEvent, inputIds: readonly string[] = []): boolean {
+  /** Applies one event. Returns true if the event changed anything; an event with an unknown target changes nothing. */
+  apply(event: MessageEvent): boolean {
     switch (event.type) {
       case 'append':
         this.append(event.message);
@@ -59,7 +56,7 @@ export class MessageList {
       case 'remove':
         return this.remove(event.targetId);
       case 'truncate':
-        this.keepOnly(inputIds);
+        this.reset([]);
         return true;
     }
   }
@@ -114,11 +111,6 @@ export class MessageList {
     this.slots[place] = undefined;
     this.rewrote(place);
     return true;
-  }
-
-  private keepOnly(ids: readonly string[]): void {
-    const places = ids.flatMap((id) => this.places.get(id) ?? []).toSorted((one, other) => one - other);
-    this.reset(places.flatMap((place) => this.slots[place] ?? []));
   }
 
   private reset(messages: Message[]): void {

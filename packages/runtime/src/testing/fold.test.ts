@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createUserMessage, type Message, type MessageEvent } from '@goondan/types';
 import fc from 'fast-check';
-import { followReplace } from '../messages/follow-replace.ts';
 import { fold } from './fold.ts';
 
 const message = (id: string, text = id): Message => createUserMessage(text, {}, { id, createdAt: new Date(0) });
@@ -36,37 +35,13 @@ describe('the four events', () => {
   });
 });
 
-describe('truncate and the running turn’s own input', () => {
-  test.each<[what: string, events: MessageEvent[], ids: string]>([
-    ['is spared', [append('i'), append('d'), truncate], 'i'],
-    ['is spared again', [append('i'), truncate, append('d'), truncate], 'i'],
-    ['is followed when it was replaced', [append('i'), replace('i', 'j'), append('k'), truncate], 'j'],
-    ['is followed through two replaces', [append('i'), replace('i', 'j'), replace('j', 'i'), truncate], 'i'],
-    ['is not there any more once it was removed', [append('i'), remove('i'), truncate], ''],
-    [
-      'does not follow a replace that came too late',
-      [append('i'), remove('i'), replace('i', 'j'), append('j'), truncate],
-      '',
-    ],
-  ])('M-04 it %s', (_what, events, ids) => {
-    expect(idsOf(fold(base, events, 'i'))).toBe(ids);
-  });
-
-  test('followReplace returns the ids of messages after an event', () => {
-    expect(followReplace(['a', 'c'], replace('a', 'x'))).toEqual(['x', 'c']);
-    expect(followReplace(['a'], replace('b', 'x'))).toEqual(['a']);
-    expect(followReplace(['a'], truncate)).toEqual(['a']);
-    expect(followReplace([], replace('a', 'x'))).toEqual([]);
-  });
-});
-
 describe('any sequence of events', () => {
   test('M-01 base + SUM(events) equals the same events applied to a plain array', () => {
     fc.assert(
-      fc.property(baseIds, wishes, inputIds, (ids, wished, inputId) => {
+      fc.property(baseIds, wishes, (ids, wished) => {
         const start = ids.map((id) => message(id));
-        const events = possible(start, wished, inputId);
-        expect(fold(start, events, inputId)).toEqual(foldNaively(start, events, inputId));
+        const events = possible(start, wished);
+        expect(fold(start, events)).toEqual(foldNaively(start, events));
       }),
       { numRuns: 500 },
     );
@@ -98,7 +73,6 @@ interface Wish {
 
 const anId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
 const baseIds = fc.uniqueArray(anId);
-const inputIds = fc.option(anId, { nil: undefined });
 const wishes: fc.Arbitrary<Wish[]> = fc.array(
   fc.record({
     type: fc.constantFrom<MessageEvent['type'][]>(
@@ -119,10 +93,10 @@ const wishes: fc.Arbitrary<Wish[]> = fc.array(
 /**
  * Converts random wishes to events. Leaves out events that would use an id twice, because a conversation refuses them.
  */
-function possible(start: readonly Message[], wished: readonly Wish[], inputId?: string): MessageEvent[] {
+function possible(start: readonly Message[], wished: readonly Wish[]): MessageEvent[] {
   const events: MessageEvent[] = [];
   wished.forEach(({ type, targetId, id }, number) => {
-    const current = foldNaively(start, events, inputId).map((each) => each.id);
+    const current = foldNaively(start, events).map((each) => each.id);
     const brings = message(id, `text ${number}`);
     if (type === 'append' && !current.includes(id)) events.push({ type, message: brings });
     if (type === 'replace' && (id === targetId || !current.includes(id) || !current.includes(targetId))) {
@@ -135,20 +109,14 @@ function possible(start: readonly Message[], wished: readonly Wish[], inputId?: 
 }
 
 /** Folds the events with a second, simpler implementation. */
-function foldNaively(
-  start: readonly Message[],
-  events: readonly MessageEvent[],
-  inputId: string | undefined,
-): Message[] {
+function foldNaively(start: readonly Message[], events: readonly MessageEvent[]): Message[] {
   let messages = [...start];
-  let input = inputId;
   for (const event of events) {
     if (event.type === 'append') messages = [...messages, event.message];
     if (event.type === 'remove') messages = messages.filter(({ id }) => id !== event.targetId);
-    if (event.type === 'truncate') messages = messages.filter(({ id }) => id === input);
+    if (event.type === 'truncate') messages = [];
     if (event.type === 'replace' && messages.some(({ id }) => id === event.targetId)) {
       messages = messages.map((each) => (each.id === event.targetId ? event.message : each));
-      if (input === event.targetId) input = event.message.id;
     }
   }
   return messages;

@@ -258,6 +258,16 @@ describe('the changes of a layer', () => {
     expect(trace?.inside[0]?.layers.map(({ emitted }) => emitted)).toEqual([['replace a', 'remove b']]);
   });
 
+  test('M-04 show the input that comes back after a truncate', async () => {
+    const trace = await traceOf(({ pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        ctx.emitMessageEvent({ type: 'truncate' });
+        return ctx.next();
+      });
+    });
+    expect(trace.layers[0]?.emitted).toEqual(['truncate', 'append user turn-event-1.input']);
+  });
+
   test('are empty for a layer that only calls next()', async () => {
     const trace = await traceOf(({ pipeline }) => pipeline.register('step', (ctx) => ctx.next()), { tools: [echo] });
     expect(firstLayer(trace, 'step')).toMatchObject({ changed: [], resultChanged: [], emitted: [], emittedMore: 0 });
@@ -266,7 +276,9 @@ describe('the changes of a layer', () => {
   test('are limited to 100 events; further ones are counted', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
-        for (let count = 0; count < 130; count++) ctx.emitMessageEvent({ type: 'truncate' });
+        for (let count = 0; count < 130; count++) {
+          ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(String(count)) });
+        }
         return ctx.next();
       });
     });

@@ -34,7 +34,8 @@ test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks
 const aLength = fc.oneof({ weight: 4, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(90) });
 
 type Move =
-  | { readonly type: 'emit'; readonly event: MessageEvent }
+  /** `isAnswered` counts only for `truncate`. */
+  | { readonly type: 'emit'; readonly event: MessageEvent; readonly isAnswered: boolean }
   | { readonly type: 'mark' | 'show' | 'purge' }
   /** `survives`: for each event since the mark, whether it survives. The list starts again when it is over. */
   | { readonly type: 'rollback'; readonly survives: readonly boolean[] }
@@ -44,6 +45,7 @@ type Move =
 interface Plain {
   readonly messages: readonly Message[];
   readonly events: readonly MessageEvent[];
+  /** The id of the input, if it is among the messages. */
   readonly inputId: string | undefined;
 }
 
@@ -53,7 +55,6 @@ class Game {
   private warned = 0;
   private plain: Plain;
   private base: readonly Message[];
-  private firstInputId: string | undefined;
   private ignored = 0;
   private mark: { readonly theirs: number; readonly plain: Plain } | undefined;
   private turns = 0;
@@ -68,7 +69,7 @@ class Game {
   play(move: Move): void {
     switch (move.type) {
       case 'emit':
-        return this.emit(move.event);
+        return this.emit(move.event, move.isAnswered);
       case 'purge':
         // This leaves dozens of holes in the message list. The next turn closes them.
         for (const { id } of this.plain.messages.filter((_, place) => place % 3 > 0)) {
@@ -91,7 +92,8 @@ class Game {
   compare(): void {
     const { baseMessages, events, nextMessages } = this.conversation.state;
     expect(nextMessages).toEqual([...this.plain.messages]);
-    expect(nextMessages).toEqual([...fold(baseMessages, events, this.firstInputId)]);
+    expect(nextMessages).toEqual([...fold(baseMessages, events)]);
+    expect(nextMessages).toEqual([...fold(baseMessages, this.recorded)]);
     expect(events).toEqual([...this.plain.events]);
     expect(baseMessages).toEqual([...this.base]);
     expect(this.warned).toBe(this.ignored);
@@ -114,17 +116,24 @@ class Game {
     });
   }
 
-  private emit(wish: MessageEvent): void {
+  private emit(wish: MessageEvent, isAnswered = true): void {
+    const { inputId, messages } = this.plain;
     const meansInput = 'targetId' in wish && wish.targetId === 'the input';
-    const event = meansInput ? { ...wish, targetId: this.plain.inputId ?? 'nobody' } : wish;
+    const event = meansInput ? { ...wish, targetId: inputId ?? 'nobody' } : wish;
     const outcome = outcomeOf(this.plain, event);
     const recorded = this.recorded.length;
-    const emit = () => this.conversation.emit(event, { kind: 'runtime' }, undefined);
+    const emit = () => this.conversation.emitOfLayer(event, 'player', undefined, isAnswered);
     if (outcome === 'duplicate') expect(codeOf(emit)).toBe('E_MESSAGE_DUPLICATE');
     else emit();
     if (outcome === 'ignored') this.ignored++;
     if (typeof outcome === 'object') this.plain = outcome;
-    expect(this.recorded.length - recorded).toBe(typeof outcome === 'object' ? 1 : 0);
+    const input = messages.find(({ id }) => id === inputId);
+    const comesBack = event.type === 'truncate' && !isAnswered && input !== undefined;
+    if (comesBack) {
+      const after = applyPlainly(this.plain, { type: 'append', message: input });
+      this.plain = { ...after, inputId };
+    }
+    expect(this.recorded.length - recorded).toBe(typeof outcome !== 'object' ? 0 : comesBack ? 2 : 1);
   }
 
   private rollback(mark: { readonly theirs: number; readonly plain: Plain }, survives: readonly boolean[]): void {
@@ -145,6 +154,8 @@ class Game {
     }
     const survivors = indexes.map((index) => ({ index, author: { kind: 'runtime' } as const }));
     expect(this.conversation.rollback(mark.theirs, survivors)).toEqual(positions);
+    // The records of dropped events do not count.
+    this.recorded = [...this.plain.events];
   }
 
   private nextTurn(hasInput: boolean): void {
@@ -155,11 +166,10 @@ class Game {
     this.conversation = this.open(this.conversation.end());
     this.base = this.plain.messages;
     this.plain = { messages: this.base, events: [], inputId: undefined };
+    this.recorded = [];
     this.mark = undefined;
-    this.firstInputId = undefined;
     if (!hasInput) return;
     const input = message(`input-${++this.turns}`);
-    this.firstInputId = input.id;
     this.conversation.appendInput(input);
     this.plain = { ...applyPlainly(this.plain, { type: 'append', message: input }), inputId: input.id };
   }
@@ -195,7 +205,7 @@ function applyPlainly({ messages, events, inputId }: Plain, event: MessageEvent)
     case 'remove':
       return { messages: messages.filter(({ id }) => id !== event.targetId), events: after, inputId };
     case 'truncate':
-      return { messages: messages.filter(({ id }) => id === inputId), events: after, inputId };
+      return { messages: [], events: after, inputId };
     case 'replace':
       return {
         messages: messages.map((each) => (each.id === event.targetId ? event.message : each)),
@@ -220,7 +230,7 @@ function codeOf(action: () => unknown): string {
 }
 
 function message(id: string): Message {
-  return createUserMessage(id, {}, { id, createdAt: new Date(0) });
+  return createUserMessage(id, {}, { id, createdAt: new Date(0), source: { type: 'user' } });
 }
 
 const anId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'h0', 'h1', 'h40');
@@ -229,7 +239,7 @@ const aMessage: fc.Arbitrary<Message> = fc
   .record({ id: anId, kind: fc.constantFrom('says', 'asks', 'answers'), toolCallId: fc.constantFrom('c1', 'c2', 'c3') })
   .map(({ id, kind, toolCallId }) => {
     const call = { toolCallId, toolName: 'a__tool' };
-    const options = { id, createdAt: new Date(0) };
+    const options = { id, createdAt: new Date(0), source: { type: 'assistant', stepId: 'step-0' } } as const;
     if (kind === 'says') return message(id);
     if (kind === 'asks') return createAssistantMessage([{ type: 'tool-call', ...call, input: {} }], {}, options);
     const content = [{ type: 'tool-result' as const, ...call, output: { type: 'text' as const, value: id } }];
@@ -242,7 +252,10 @@ const anEvent: fc.Arbitrary<MessageEvent> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: 'truncate' as const }) },
 );
 const move: fc.Arbitrary<Move> = fc.oneof(
-  { weight: 15, arbitrary: anEvent.map((event) => ({ type: 'emit' as const, event })) },
+  {
+    weight: 15,
+    arbitrary: fc.record({ type: fc.constant('emit' as const), event: anEvent, isAnswered: fc.boolean() }),
+  },
   { weight: 4, arbitrary: fc.constantFrom<Move[]>({ type: 'mark' }, { type: 'show' }) },
   {
     weight: 2,

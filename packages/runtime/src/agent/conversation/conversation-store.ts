@@ -18,8 +18,8 @@ import type { TurnUsage } from '../../ports/turn-outcome.ts';
 
 /** The author of a change, for blame and replay. */
 export type EventAuthor =
-  /** `from` is absent when the sender is no longer known. */
-  | { readonly kind: 'input'; readonly from?: InputOrigin }
+  /** `from` is absent when the sender is no longer known. `again`: the input comes back after a `truncate`. */
+  | { readonly kind: 'input'; readonly from?: InputOrigin; readonly again?: true }
   /** `ref`: the model, as `Model/name`. `answeredBy`: the extension whose layer answered instead of the model. */
   | { readonly kind: 'model'; readonly ref?: string; readonly answeredBy?: string }
   /** `changedBy`: the person who changed the arguments of the call. `changedVia`: the door through which they did. */

@@ -15,7 +15,8 @@ import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 
 const extension: EventAuthor = { kind: 'extension', name: 'polite' };
-const message = (id: string, text = id): NewMessage => createUserMessage(text, {}, { id, createdAt: new Date(0) });
+const message = (id: string, text = id): NewMessage =>
+  createUserMessage(text, {}, { id, createdAt: new Date(0), source: { type: 'user' } });
 const append = (id: string): MessageEvent => ({ type: 'append', message: message(id) });
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).join('');
 
@@ -28,6 +29,8 @@ interface Opened {
   readonly recorded: { event: MessageEvent; author: EventAuthor; stepId: string | undefined }[];
   readonly warnings: { message: string; author: EventAuthor }[];
   readonly emit: (event: unknown) => MessageEvent | undefined;
+  /** Emits as a layer does, before the model has answered. */
+  readonly layerEmits: (event: unknown, about?: { readonly isAnswered: boolean }) => MessageEvent[];
 }
 
 function open(warm: LlmView): Opened {
@@ -39,7 +42,14 @@ function open(warm: LlmView): Opened {
     mask: noSecrets,
     warn: (text, author) => void warnings.push({ message: text, author }),
   });
-  return { conversation, recorded, warnings, emit: (event) => conversation.emit(event, extension, 'step-0') };
+  return {
+    conversation,
+    recorded,
+    warnings,
+    emit: (event) => conversation.emit(event, extension, 'step-0'),
+    layerEmits: (event, { isAnswered } = { isAnswered: false }) =>
+      conversation.emitOfLayer(event, 'polite', 'step-0', isAnswered),
+  };
 }
 
 const opened = (...ids: string[]) => open(warmOf(ids.map((id) => message(id))));
@@ -106,34 +116,64 @@ describe('the base', () => {
 });
 
 describe('truncate', () => {
-  test('M-04 keeps the turn’s own input, also after the input was replaced, and removes everything else', () => {
-    const { conversation, emit } = opened('a');
-    conversation.appendInput(message('i'));
-    emit(append('b'));
-    emit({ type: 'truncate' });
+  const from = { kind: 'cli', name: 'gdn' } as const;
+
+  test('M-04 removes everything; before an answer, the input comes back with an event of its own', () => {
+    const { conversation, recorded, layerEmits } = opened('a');
+    conversation.appendInput(message('i'), from);
+    layerEmits(append('b'));
+    expect(layerEmits({ type: 'truncate' }).map(({ type }) => type)).toEqual(['truncate', 'append']);
     expect(idsOf(conversation.state.nextMessages)).toBe('i');
-    emit({ type: 'replace', targetId: 'i', message: message('j') });
-    emit(append('c'));
-    emit({ type: 'truncate' });
-    expect(idsOf(conversation.state.nextMessages)).toBe('j');
-  });
-
-  test('M-04 keeps the input under the id it has after a rollback', () => {
-    const { conversation, emit } = opened('a');
-    conversation.appendInput(message('i'));
-    emit({ type: 'replace', targetId: 'i', message: message('j') });
-    const mark = conversation.mark();
-    emit({ type: 'replace', targetId: 'j', message: message('k') });
-    conversation.rollback(mark);
-    emit({ type: 'truncate' });
-    expect(idsOf(conversation.state.nextMessages)).toBe('j');
-  });
-
-  test('M-04 removes everything in a turn without input', () => {
-    const { conversation, emit } = opened('a');
-    emit(append('b'));
-    emit({ type: 'truncate' });
+    expect(conversation.state.events.map(({ type }) => type)).toEqual(['append', 'append', 'truncate', 'append']);
+    expect(recorded.map(({ event }) => event)).toEqual([...conversation.state.events]);
+    expect(recorded.at(-1)).toMatchObject({ author: { kind: 'input', from, again: true }, stepId: 'step-0' });
+    expect(layerEmits({ type: 'truncate' }, { isAnswered: true })).toEqual([{ type: 'truncate' }]);
     expect(conversation.state.nextMessages).toEqual([]);
+  });
+
+  test('M-04 brings a replaced input back as it is, in the name of the extension that replaced it', () => {
+    const { conversation, recorded, layerEmits } = opened('a');
+    conversation.appendInput(message('i'));
+    layerEmits({ type: 'replace', targetId: 'i', message: message('j', 'masked') });
+    layerEmits(append('c'));
+    layerEmits({ type: 'truncate' });
+    expect(conversation.state.nextMessages).toMatchObject([{ id: 'j', data: { content: 'masked' } }]);
+    expect(recorded.at(-1)?.author).toEqual(extension);
+  });
+
+  test('M-04 brings the input back under the id it has after a rollback', () => {
+    const { conversation, layerEmits } = opened('a');
+    conversation.appendInput(message('i'));
+    layerEmits({ type: 'replace', targetId: 'i', message: message('j') });
+    const mark = conversation.mark();
+    layerEmits({ type: 'replace', targetId: 'j', message: message('k') });
+    conversation.rollback(mark);
+    layerEmits({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('j');
+  });
+
+  test('M-04 brings back the inputs of a resumed turn, also one that it took, in their order', () => {
+    const { conversation, layerEmits } = opened('a');
+    conversation.restore([append('i'), append('b'), append('n')], [['n'], ['i', from]]);
+    layerEmits({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('in');
+  });
+
+  test.each<[what: string, prepare: (opened: Opened) => void]>([
+    ['without an input', () => undefined],
+    [
+      'whose input was removed',
+      ({ conversation, layerEmits }) => {
+        conversation.appendInput(message('i'));
+        layerEmits({ type: 'remove', targetId: 'i' });
+      },
+    ],
+  ])('M-04 removes everything in a turn %s', (_what, prepare) => {
+    const turn = opened('a');
+    prepare(turn);
+    turn.layerEmits(append('b'));
+    expect(turn.layerEmits({ type: 'truncate' })).toEqual([{ type: 'truncate' }]);
+    expect(turn.conversation.state.nextMessages).toEqual([]);
   });
 });
 

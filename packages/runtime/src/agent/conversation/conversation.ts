@@ -14,8 +14,8 @@ import {
   type MessageLifetime,
   type ModelMessage,
 } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
-import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import type { PartOrigin } from '../../trace/part-origins.ts';
 import { maskMessageEvent } from '../secrets/mask-message.ts';
@@ -37,9 +37,8 @@ export class Conversation {
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
-  private firstInputIds: readonly string[] = [];
-  /** The current ids of the inputs, which a `replace` may change. */
-  private inputIds: readonly string[] = [];
+  /** The senders of the inputs of the turn, by all ids that the messages have or had: a `replace` may change an id. */
+  private readonly inputs = new Map<string, InputOrigin | undefined>();
   private ended = false;
   private ephemerals: Message[] = [];
   /** Maps the old id of a replaced message to the id of its replacement. */
@@ -66,36 +65,35 @@ export class Conversation {
     this.state = this.stateView();
   }
 
-  /**
-   * Appends an input: that of the turn, as its first event, or between two steps one that the turn has taken. A later
-   * `truncate` keeps the inputs.
-   */
+  /** Appends an input: that of the turn, as its first event, or between two steps one that the turn has taken. */
   appendInput(message: Message, from?: InputOrigin, took?: TakenInput): void {
-    this.firstInputIds = [...this.firstInputIds, message.id];
-    this.inputIds = [...this.inputIds, message.id];
-    const author = from === undefined ? ({ kind: 'input' } as const) : ({ kind: 'input', from } as const);
-    this.emit({ type: 'append', message }, author, undefined, took);
+    this.inputs.set(message.id, from);
+    this.emit({ type: 'append', message }, { kind: 'input', ...defined({ from }) }, undefined, took);
+  }
+
+  /**
+   * Emits an event of a layer, in the name of this extension. A `truncate` before the model has answered is followed by
+   * events that append the inputs again, because an answer needs its question. Returns the events as recorded.
+   */
+  emitOfLayer(event: unknown, extension: string, stepId: string | undefined, isAnswered: boolean): MessageEvent[] {
+    const author = { kind: 'extension', name: extension } as const;
+    const checked = this.check(event, author);
+    const inputs = isAnswered ? [] : this.presentInputs();
+    const added = this.add(checked, author, stepId);
+    if (added === undefined) return [];
+    if (added.type !== 'truncate') return [added];
+    const again = inputs.map((message) => this.add({ type: 'append', message }, this.authorOfInput(message), stepId));
+    return [added, ...again.filter((each) => each !== undefined)];
   }
 
   /** Checks, applies and records one event. Returns the event as recorded, or `undefined` when it was ignored. */
   emit(event: unknown, author: EventAuthor, stepId: string | undefined, took?: TakenInput): MessageEvent | undefined {
-    if (this.ended) throw endedError(author);
-    const checked = withoutSecrets(this.deps.takeFiles(checkMessageEvent(event)), this.deps.mask);
-    this.refuseDuplicate(checked);
-    if (!this.apply(checked)) {
-      const target = 'targetId' in checked ? checked.targetId : '';
-      this.deps.warn(`${checked.type} of message "${target}" was ignored: there is no such message.`, author);
-      return undefined;
-    }
-    this.view.authors.note(checked, author);
-    this.deps.record(checked, author, stepId, took);
-    return checked;
+    return this.add(this.check(event, author), author, stepId, took);
   }
 
   /** Applies the events that an interrupted turn had recorded, without recording them again. */
-  restore(events: readonly MessageEvent[], inputIds: readonly string[]): void {
-    this.firstInputIds = inputIds;
-    this.inputIds = inputIds;
+  restore(events: readonly MessageEvent[], inputs: readonly (readonly [id: string, from?: InputOrigin])[] = []): void {
+    for (const [id, from] of inputs) this.inputs.set(id, from);
     for (const event of events) this.apply(event);
   }
 
@@ -129,7 +127,7 @@ export class Conversation {
     this.eventsTaken = undefined;
     this.ephemerals = [];
     this.replacements.clear();
-    this.restore(kept, this.firstInputIds);
+    this.restore(kept);
     return survivors.flatMap(({ index, author }) => {
       const event = events[index];
       return event !== undefined && this.applyAgain(event, author) ? [events.length - index] : [];
@@ -218,10 +216,32 @@ export class Conversation {
     return this.view;
   }
 
+  private check(event: unknown, author: EventAuthor): MessageEvent {
+    if (this.ended) throw endedError(author);
+    return checkMessageEvent(event);
+  }
+
+  private add(
+    event: MessageEvent,
+    author: EventAuthor,
+    stepId: string | undefined,
+    took?: TakenInput,
+  ): MessageEvent | undefined {
+    const checked = withoutSecrets(this.deps.takeFiles(event), this.deps.mask);
+    this.refuseDuplicate(checked);
+    if (!this.apply(checked)) {
+      const target = 'targetId' in checked ? checked.targetId : '';
+      this.deps.warn(`${checked.type} of message "${target}" was ignored: there is no such message.`, author);
+      return undefined;
+    }
+    this.view.authors.note(checked, author);
+    this.deps.record(checked, author, stepId, took);
+    return checked;
+  }
+
   private apply(event: MessageEvent): boolean {
     if (event.type !== 'append') this.rememberBase(event);
-    if (!this.view.list.apply(event, this.inputIds)) return false;
-    this.inputIds = followReplace(this.inputIds, event);
+    if (!this.view.list.apply(event)) return false;
     this.events.push(event);
     this.eventsTaken = undefined;
     if ('message' in event) this.noteMessage(event);
@@ -246,7 +266,21 @@ export class Conversation {
     if (message.lifetime !== undefined) this.ephemerals.push(message);
     // The id of a message that is gone may be used again. From now on it belongs to the new message.
     this.replacements.delete(message.id);
-    if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
+    if (event.type !== 'replace' || event.targetId === message.id) return;
+    this.replacements.set(event.targetId, message.id);
+    if (this.inputs.has(event.targetId)) this.inputs.set(message.id, this.inputs.get(event.targetId));
+  }
+
+  /** Returns the inputs of the turn that are in the conversation now, in their order. */
+  private presentInputs(): Message[] {
+    const { list } = this.view;
+    const places = [...this.inputs.keys()].flatMap((id) => list.placeOf(id) ?? []);
+    return places.toSorted((one, other) => one - other).flatMap((place) => list.at(place) ?? []);
+  }
+
+  /** Returns the author of an input that comes back: its sender, or the extension that has replaced the input. */
+  private authorOfInput({ id }: Message): EventAuthor {
+    return this.authors.of(id) ?? { kind: 'input', ...defined({ from: this.inputs.get(id) }), again: true };
   }
 
   /** Copies the base before an event changes it. */

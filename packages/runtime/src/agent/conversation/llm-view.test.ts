@@ -54,7 +54,7 @@ class WatchedList extends MessageList {
 
 function open(...messages: Message[]): { list: WatchedList; view: LlmView; add: (...more: Message[]) => void } {
   const list = new WatchedList();
-  const add = (...more: Message[]) => more.forEach((message) => list.apply({ type: 'append', message }, undefined));
+  const add = (...more: Message[]) => more.forEach((message) => list.apply({ type: 'append', message }));
   add(...messages);
   return { list, view: new LlmView(list, 'Be brief.'), add };
 }
@@ -107,7 +107,7 @@ describe('the view follows every change', () => {
     const settled = [says('u'), asks('q1', 'c1'), answers('r1', 'c1'), asks('q2', 'c2'), answers('r2', 'c2')];
     const { list, view, add } = open(...settled, asks('q3', 'c3'));
     view.messages();
-    list.apply(event, undefined);
+    list.apply(event);
     expect(view.messages()).toEqual(paired(list));
     add(asks('q4', 'c1'), answers('r4', 'c1'));
     expect(view.messages()).toEqual(paired(list));
@@ -120,7 +120,7 @@ test('M-10 after any change, however rarely it is read, the view equals pairing 
       const { list, view } = open();
       for (const { wish, reads } of changes) {
         const event = possible(list, wish);
-        if (event !== undefined) list.apply(event, undefined);
+        if (event !== undefined) list.apply(event);
         if (reads) expect(view.messages()).toEqual(paired(list));
       }
       expect(view.messages()).toEqual(paired(list));
@@ -138,7 +138,9 @@ describe('arrays and messages that the view returns', () => {
   });
 
   test('a message made by the view is frozen, because later calls show the same object', () => {
-    const stored = [asks('q1', 'c1', 'c2'), answers('r', 'c1', 'x'), asks('q2', 'c3')].map(checkMessage);
+    const stored = [asks('q1', 'c1', 'c2'), answers('r', 'c1', 'x'), asks('q2', 'c3')].map((message) =>
+      checkMessage(message),
+    );
     const { view } = open(...stored);
     const [system, , split, missing] = view.messages();
     expect([system, split, missing].map((message) => isFrozenDeep(message))).toEqual([true, true, true]);
@@ -184,7 +186,7 @@ describe('cost', () => {
       view.messages();
     }
     list.visited = 0;
-    list.apply({ type: 'replace', targetId: 'r190', message: answers('x', 'c190') }, undefined);
+    list.apply({ type: 'replace', targetId: 'r190', message: answers('x', 'c190') });
     expect(view.messages()).toEqual(paired(list));
     // One read of the whole list is subtracted, because computing the expected view reads the list, too.
     expect(list.visited - list.end).toBeLessThan(60);
@@ -237,9 +239,9 @@ describe('messages lent to a model call', () => {
     const list = MessageList.of([says('a'), says('b')]);
     const view = new LlmView(list, undefined);
     await view.lend(async (lent) => {
-      list.apply({ type: 'append', message: says('c') }, undefined);
+      list.apply({ type: 'append', message: says('c') });
       expect(content(view.messages())).toEqual(['a', 'b', 'c']);
-      list.apply({ type: 'remove', targetId: 'a' }, undefined);
+      list.apply({ type: 'remove', targetId: 'a' });
       expect(content(view.messages())).toEqual(['b', 'c']);
       expect(content(lent)).toEqual(['a', 'b']);
     });
@@ -250,7 +252,7 @@ describe('messages lent to a model call', () => {
     const list = MessageList.of([says('a')]);
     const view = new LlmView(list, undefined);
     const first = await view.lend(async (lent) => lent);
-    list.apply({ type: 'append', message: says('b') }, undefined);
+    list.apply({ type: 'append', message: says('b') });
     expect(await view.lend(async (lent) => lent)).toBe(first);
     expect(content(first)).toEqual(['a', 'b']);
   });
@@ -263,7 +265,7 @@ describe('messages lent to a model call', () => {
       expect(view.messages()).toHaveLength(4);
       expect(lent).toHaveLength(3);
     });
-    list.apply({ type: 'append', message: says('d') }, undefined);
+    list.apply({ type: 'append', message: says('d') });
     expect(content(view.messages())[0]).toBe('Be brief.');
     view.changeSystemPrompt(undefined);
     expect(view.messages()).toEqual(new LlmView(list, undefined).messages());

@@ -16,6 +16,8 @@ const says = (id: string, author: EventAuthor = { kind: 'extension', name: 'x' }
   author,
 });
 const input = says('input', { kind: 'input' });
+const again = says('input', { kind: 'input', again: true });
+const truncate: TurnRecord = { type: 'message', event: { type: 'truncate' }, author: { kind: 'extension', name: 'x' } };
 const entered: TurnRecord = { type: 'entered', metadata: { at: 'entered' }, extensionState: { x: 0 } };
 const resumed: TurnRecord = { type: 'resumed' };
 const step = (stepIndex: number, outcome: StepRecord['outcome']): StepRecord => ({
@@ -37,11 +39,17 @@ const counts = (...records: TurnRecord[]) =>
     .join(' ');
 
 describe('reading the records of an interrupted turn', () => {
+  test('an input that comes back counts like the truncate before it', () => {
+    expect(readTurnLog([input, says('a'), truncate, again]).events).toHaveLength(1);
+    expect(readTurnLog([input, says('a'), truncate, again, entered]).events).toHaveLength(4);
+  });
+
   test.each<[what: string, records: TurnRecord[], counting: string]>([
     ['nothing was recorded', [], ''],
     ['the input counts at once', [input], 'input'],
     ['an event of a turn layer counts once the steps were entered', [input, says('a'), entered], 'input a'],
     ['an event of a turn layer does not count before that', [input, says('a')], 'input'],
+    ['an input comes back with its truncate', [input, says('a'), truncate, again, entered], 'input'],
     ['a completed step’s events count', [input, entered, says('a'), step(0, 'completed')], 'input a'],
     [
       'an unfinished step’s events do not count',

@@ -2,8 +2,9 @@
  * Reads the records of an interrupted turn, and writes new ones.
  *
  * A `message` record counts, so that a resumed turn applies it, once an `entered` or `step` record follows it. The
- * input counts at once, and so does an input that the turn has taken. A `dropped` step or a `resumed` record voids the earlier messages that do not count yet, except
- * the survivors of the step. Effects count as soon as they are recorded.
+ * input counts at once, and so does an input that the turn has taken, but not an input that comes back after a `truncate`.
+ * A `dropped` step or a `resumed` record voids the earlier messages that do not count yet, except the survivors of the step.
+ * Effects count as soon as they are recorded.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { TurnUsage } from '../../ports/turn-outcome.ts';
@@ -60,7 +61,7 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
     switch (record.type) {
       case 'message':
         waiting.push(record.event);
-        if (record.author.kind !== 'input' || record.event.type !== 'append') break;
+        if (record.author.kind !== 'input' || record.author.again === true || record.event.type !== 'append') break;
         if (record.took === undefined) inputId = record.event.message.id;
         else taken.push(takenMessage(record.event.message.id, record.took));
         seal();

@@ -36,7 +36,7 @@ describe('messages for a model', () => {
       expect(textsOf(clean.of(messages))).toEqual(['Say ***.', 'a ***', 'b ***']);
       expect(textsOf(clean.of([...messages]))).toEqual(['Say ***.', 'a ***', 'b ***']);
     });
-    list.apply({ type: 'append', message: checkMessage(createUserMessage('c', {}, { id: 'c' })) }, undefined);
+    list.apply({ type: 'append', message: checkMessage(createUserMessage('c', {}, { id: 'c' })) });
     await view.lend(async (messages) => {
       expect(clean.of(messages)).toBe(messages);
       expect(textsOf(messages)).toEqual(['Say ***.', 'a ***', 'b ***', 'c']);

@@ -84,9 +84,12 @@ function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent, by:
   const name = by === undefined ? layer.layer.extension : PartIdentity.extensionOf(by).extension;
   // Step layers are never muted: their step has no record yet, so their events are not in the log.
   if (turn.muted && step === undefined) return;
+  const isAnswered = step === undefined ? turn.phase === 'post' : step.isAnswered;
   const author = { kind: 'extension', name } as const;
-  const counted = turn.conversation.emit(event, author, step?.stepId);
-  if (counted === undefined) return;
-  if (layer.sawFailure) step?.survivors.push({ index: turn.conversation.mark() - 1, author });
-  layer.span?.emitted(counted, name === layer.layer.extension ? undefined : name);
+  const first = turn.conversation.mark();
+  const emitted = turn.conversation.emitOfLayer(event, name, step?.stepId, isAnswered);
+  for (const [number, each] of emitted.entries()) {
+    if (layer.sawFailure) step?.survivors.push({ index: first + number, author });
+    layer.span?.emitted(each, name === layer.layer.extension ? undefined : name);
+  }
 }

@@ -55,6 +55,7 @@ export function startStep(turn: RunningTurn, stepIndex: number, took: readonly A
     finishProblems: undefined,
     replyId: undefined,
     isFinished: false,
+    isAnswered: false,
     toolStarted: false,
     survivors: [],
   };
@@ -101,9 +102,11 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   toolResults.forEach((result, number) => appendToolResult(turn, step, result, number));
   turn.toolResults.push(...toolResults);
   takeFinish(turn, step, toolResults);
+  const hasToolCalls = parts.length > 0 && !step.isFinished;
+  step.isAnswered = !hasToolCalls;
   return {
     status: 'completed',
-    hasToolCalls: parts.length > 0 && !step.isFinished,
+    hasToolCalls,
     toolCalls: parts.map(toToolCall),
     toolResults,
     metadata: { finishReason: reply.finishReason },

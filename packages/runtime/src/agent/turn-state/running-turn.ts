@@ -127,6 +127,8 @@ export interface RunningStep extends StepIdentity {
   replyId: string | undefined;
   /** True if the model gave the answer of the turn with `output__finish`. */
   isFinished: boolean;
+  /** True once the model has replied without a tool call. */
+  isAnswered: boolean;
   /** True once a tool's handler has started; from then on the step cannot be dropped. */
   toolStarted: boolean;
   /** The events that layers emitted after the failure of the step had reached them. They survive a retry. */

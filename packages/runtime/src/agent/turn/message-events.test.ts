@@ -15,6 +15,7 @@ import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import { fold } from '../../testing/fold.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
+import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { recordingStore } from '../../testing/turn-records.ts';
 
@@ -65,7 +66,7 @@ describe('the conversation as layers see it', () => {
     const moments: { state: ConversationState; base: string; next: string; events: number }[] = [];
     const look = ({ conversationState: state }: Pick<TurnMiddlewareContext, 'conversationState'>) => {
       const { baseMessages, nextMessages, events } = state;
-      expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events, 'turn-event-2.input'));
+      expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events));
       moments.push({ state, base: textsOf(baseMessages), next: textsOf(nextMessages), events: events.length });
     };
     const agent = await scriptedAgent({
@@ -108,6 +109,81 @@ describe('the conversation as layers see it', () => {
     expect(agent.requests[1]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
     expect(agent.requests[1]?.messages[0]).toEqual({ role: 'system', content: 'Be exact.' });
     expect((await agent.messages()).some(({ data }) => data.role === 'system')).toBe(false);
+  });
+});
+
+describe('a truncate', () => {
+  const truncate = { type: 'truncate' } as const;
+  const isSecond = ({ turnId }: Pick<TurnMiddlewareContext, 'turnId'>) => turnId === 'turn-event-2';
+  type Emits = Pick<TurnMiddlewareContext, 'conversationState' | 'emitMessageEvent' | 'turnId'>;
+
+  /** Runs two turns. `layer` truncates in the second. Returns what it sees then, and what the store and the model have. */
+  async function afterTruncate(layer: (clear: (ctx: Emits) => void) => ExtensionDeclaration) {
+    const { store, records } = recordingStore();
+    const seen: { readonly types: string[]; readonly next: string; readonly folded: string }[] = [];
+    const clear = (ctx: Emits) => {
+      if (!isSecond(ctx)) return;
+      ctx.emitMessageEvent(truncate);
+      const { baseMessages, events, nextMessages } = ctx.conversationState;
+      const folded = textsOf(fold(baseMessages, events));
+      seen.push({ types: events.map(({ type }) => type), next: textsOf(nextMessages), folded });
+    };
+    const agent = await scriptedAgent({ store, tools: [clock], script: clockScript, extensions: [layer(clear)] });
+    await agent.say('one');
+    const before = records.length;
+    await agent.say('What time is it?');
+    const logged = records.slice(before).flatMap((record) => (record.type === 'message' ? [record.event.type] : []));
+    return { agent, seen: seen[0], kept: textsOf(await agent.messages()), logged };
+  }
+
+  test.each<[string, (clear: (ctx: Emits) => void) => ExtensionDeclaration]>([
+    ['turn', (clear) => beforeNext('clear', 'turn', clear)],
+    ['step', (clear) => beforeNext('clear', 'step', (ctx) => void (ctx.stepIndex === 0 && clear(ctx)))],
+  ])('M-04 before next() of a %s layer is followed by an append of the input', async (_kind, layer) => {
+    const { agent, seen, kept, logged } = await afterTruncate(layer);
+    expect(seen).toEqual({
+      types: ['append', 'truncate', 'append'],
+      next: 'What time is it?',
+      folded: 'What time is it?',
+    });
+    expect(logged.slice(0, 3)).toEqual(['append', 'truncate', 'append']);
+    expect(agent.requests[1]?.messages.map(({ content }) => content)).toEqual(['What time is it?']);
+    expect(kept).toBe('What time is it? | Let me look. |  | Seven.');
+  });
+
+  test('M-04 after a step with tool calls is followed by the input, too: the model has not answered yet', async () => {
+    const { agent, seen, kept } = await afterTruncate((clear) =>
+      afterNext('clear', 'step', (_result, ctx) => void (ctx.stepIndex === 0 && clear(ctx))),
+    );
+    expect(seen).toMatchObject({ next: 'What time is it?', folded: 'What time is it?' });
+    expect(agent.requests[2]?.messages.map(({ content }) => content)).toEqual(['What time is it?']);
+    expect(kept).toStartWith('What time is it? | ');
+  });
+
+  test.each<[string, (clear: (ctx: Emits) => void) => ExtensionDeclaration]>([
+    ['turn', (clear) => afterNext('clear', 'turn', (_result, ctx) => clear(ctx))],
+    ['step', (clear) => afterNext('clear', 'step', ({ hasToolCalls }, ctx) => void (hasToolCalls || clear(ctx)))],
+  ])('M-04 after the answer, in a %s layer, removes everything', async (_kind, layer) => {
+    const { agent, seen, kept, logged } = await afterTruncate(layer);
+    expect(seen).toMatchObject({ next: '', folded: '' });
+    expect(logged.at(-1)).toBe('truncate');
+    expect(kept).toBe('');
+    await agent.say('three');
+    expect(agent.requests.at(-1)?.messages.map(({ content }) => content)).toEqual(['three']);
+  });
+
+  test('M-04 of a turn layer whose turn has failed removes everything', async () => {
+    const { seen, kept } = await afterTruncate((clear) =>
+      extension('clear', ({ pipeline }) => {
+        pipeline.register('turn', (ctx) => ctx.next().finally(() => clear(ctx)));
+        pipeline.register('step', (ctx) => {
+          if (isSecond(ctx)) throw new Error('no luck');
+          return ctx.next();
+        });
+      }),
+    );
+    expect(seen).toMatchObject({ next: '', folded: '' });
+    expect(kept).toBe('');
   });
 });
 

@@ -39,6 +39,29 @@ function counter(declared: Pick<ToolDeclaration['exports'][number], 'idempotent'
   return { ran, options: { tools: [tool], script } };
 }
 
+test('M-01 a turn whose layers truncate ends with the same messages, wherever it was interrupted', async () => {
+  const { options } = counter({ idempotent: true });
+  const clear = extension('clear', ({ pipeline }) => {
+    pipeline.register('turn', (ctx) => {
+      ctx.emitMessageEvent(says('lost'));
+      ctx.emitMessageEvent({ type: 'truncate' });
+      ctx.emitMessageEvent(says('kept'));
+      return ctx.next();
+    });
+    pipeline.register('step', (ctx) => {
+      if (ctx.stepIndex === 0) ctx.emitMessageEvent({ type: 'truncate' });
+      return ctx.next();
+    });
+  });
+  const clearing = { ...options, extensions: [clear] };
+  const all = await recordsOf(clearing);
+  for (const count of all.keys()) {
+    const { agent } = await resume(clearing, all.slice(0, count));
+    const ids = (await agent.messages()).map(({ id }) => id.replace('turn-event-1.', ''));
+    expect(ids).toEqual(['input', 'step-0.reply', 'step-0.result-0', 'step-1.reply']);
+  }
+});
+
 describe('a tool call that had started and not ended', () => {
   test('is not repeated: the model reads E_INTERRUPTED, and the turn continues', async () => {
     const { ran, options } = counter();

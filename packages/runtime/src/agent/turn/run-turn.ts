@@ -179,9 +179,11 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
     agent.states.restore(before.restorePoint.extensionState);
   }
   turn.muted = false;
-  const result = await runSteps(turn);
-  turn.phase = 'post';
-  return result;
+  try {
+    return await runSteps(turn);
+  } finally {
+    turn.phase = 'post';
+  }
 }
 
 /**

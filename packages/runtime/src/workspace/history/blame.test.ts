@@ -117,13 +117,15 @@ test('one appended message lists the truncated or removed messages, several appe
   expect(await blamed(four, by(clerk, append('s'), remove('s')))).toBe('a@1 b@2 c@3 d@4');
 });
 
-test('truncate keeps the input of its turn, even a replaced input', async () => {
+test('an input that comes back after a truncate keeps its sender, and no summary replaced it', async () => {
+  const again: EventAuthor = { kind: 'input', from: { kind: 'cli', name: 'control' }, again: true };
   const rows: readonly Row[] = [
     [input, append('i')],
-    [clerk, replace('i', 'j'), 'step-0'],
-    [other, { type: 'truncate' }, 'step-0'],
+    [clerk, { type: 'truncate' }],
+    [again, append('i')],
+    [clerk, append('s')],
   ];
-  expect(await blamed(four, rows)).toBe('j@6←5');
+  expect(await blamed(four, rows)).toBe('i@7 s@8←1,2,3,4');
 });
 
 test('a replaced summary keeps only its numbers; an earlier moment shows the rest', async () => {

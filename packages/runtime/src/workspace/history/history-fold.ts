@@ -4,7 +4,6 @@
  */
 import type { JsonValue, Message, MessageEvent } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
-import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
 import type { BlamedMessage } from './blamed-message.ts';
@@ -58,13 +57,9 @@ export class HistoryFold {
     const groups = new ReplacementGroups();
     const events = turn.events.filter(({ counts }) => counts);
     const applied = events.slice(0, Math.max(0, until - this.#seq));
-    let inputIds: readonly string[] = [];
     for (const archived of applied) {
-      const { author, event } = archived;
-      if (author.kind === 'input' && event.type === 'append') inputIds = [...inputIds, event.message.id];
-      const gone = this.#applyEvent(turn.turnId, archived, inputIds, groups);
+      const gone = this.#applyEvent(turn.turnId, archived, groups);
       onApplied?.(this.#seq, archived, gone);
-      inputIds = followReplace(inputIds, event);
     }
     for (const { by, gone } of groups.settle()) addReplaced(by, gone, this.#replacedLimit);
     if (applied.length < events.length) return false;
@@ -93,16 +88,11 @@ export class HistoryFold {
     return { version: this.#version, seq: this.#seq, messages: this.blamed(), states: this.states() };
   }
 
-  #applyEvent(
-    turnId: string,
-    archived: ArchivedEvent,
-    inputIds: readonly string[],
-    groups: ReplacementGroups,
-  ): readonly HistoryEntry[] {
+  #applyEvent(turnId: string, archived: ArchivedEvent, groups: ReplacementGroups): readonly HistoryEntry[] {
     const { event, at, stepId, author, origin } = archived;
     this.#seq += 1;
-    const gone = this.#takeReplaced(event, inputIds);
-    this.#list.apply(event, inputIds);
+    const gone = this.#takeReplaced(event);
+    this.#list.apply(event);
     if (!('message' in event)) {
       for (const entry of gone) groups.removed(archived, entry);
       return gone;
@@ -112,15 +102,15 @@ export class HistoryFold {
     this.#entries.set(message.id, entry);
     for (const old of gone) addReplaced(entry, old, this.#replacedLimit);
     groups.brought(archived, entry);
+    if (author.kind === 'input' && author.again === true) groups.cameBack(message.id);
     return gone;
   }
 
   /** Deletes the entries of the messages that an event removes or replaces, and returns them. */
-  #takeReplaced(event: MessageEvent, inputIds: readonly string[]): HistoryEntry[] {
+  #takeReplaced(event: MessageEvent): HistoryEntry[] {
     if (event.type === 'append') return [];
     const ids = event.type === 'truncate' ? this.#list.snapshot().map(({ id }) => id) : [event.targetId];
-    const gone = ids.filter((id) => event.type !== 'truncate' || !inputIds.includes(id));
-    return gone.flatMap((id) => {
+    return ids.flatMap((id) => {
       const entry = this.#entries.get(id);
       this.#entries.delete(id);
       return entry === undefined ? [] : [entry];

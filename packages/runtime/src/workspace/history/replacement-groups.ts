@@ -15,7 +15,7 @@ export class ReplacementGroups {
       /** Replacements in order, each with the number of removals before it. */
       readonly replacements: { readonly entry: HistoryEntry; readonly removedBefore: number }[];
       readonly appended: HistoryEntry[];
-      readonly removed: HistoryEntry[];
+      removed: HistoryEntry[];
     }
   >();
 
@@ -27,6 +27,11 @@ export class ReplacementGroups {
 
   removed(change: ArchivedEvent, entry: HistoryEntry): void {
     this.#groupOf(change)?.removed.push(entry);
+  }
+
+  /** Notes that the message with this id is back, so that nothing has replaced it. */
+  cameBack(id: string): void {
+    for (const group of this.#groups.values()) group.removed = group.removed.filter((gone) => gone.message.id !== id);
   }
 
   /**

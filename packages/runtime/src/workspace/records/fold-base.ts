@@ -1,6 +1,6 @@
 /** Folds committed turns into the base: the messages of the conversation. */
-import type { Message, MessageEvent } from '@goondan/types';
-import { followReplace } from '../../messages/follow-replace.ts';
+import type { Message } from '@goondan/types';
+import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { reviveMessage } from '../../messages/message-text.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import type { CommittedTurn } from './gather-turns.ts';
@@ -35,24 +35,16 @@ export function appendedBy(turn: Pick<CommittedTurn, 'log' | 'commit'>): readonl
   return foldTurn(new MessageList(), turn).snapshot();
 }
 
-/** Returns the message events of a turn that count. */
-export function countedEvents(
-  log: readonly LoggedRecord[],
-): { readonly event: MessageEvent; readonly isInput: boolean }[] {
+/** Returns the records of the message events of a turn that count. */
+export function countedEvents(log: readonly LoggedRecord[]): Extract<TurnRecord, { type: 'message' }>[] {
   const voided = voidedEvents(log);
   return log.flatMap((logged) => {
     const { record } = logged;
-    if (record.type !== 'message' || voided.has(logged)) return [];
-    return [{ event: record.event, isInput: record.author.kind === 'input' }];
+    return record.type !== 'message' || voided.has(logged) ? [] : [record];
   });
 }
 
 function foldEvents(base: MessageList, log: readonly LoggedRecord[]): MessageList {
-  let inputIds: readonly string[] = [];
-  for (const { event, isInput } of countedEvents(log)) {
-    if (isInput && event.type === 'append') inputIds = [...inputIds, event.message.id];
-    base.apply(event, inputIds);
-    inputIds = followReplace(inputIds, event);
-  }
+  for (const { event } of countedEvents(log)) base.apply(event);
   return base;
 }

@@ -72,6 +72,13 @@ test('the input counts at once, and seals the events before it', () => {
   expect(voided(event('a'), input, event('b'), resumed)).toEqual(['b']);
 });
 
+test('an input that comes back after a truncate seals nothing', () => {
+  const message = createUserMessage('hello', {}, { id: 'i' });
+  const author = { kind: 'input', again: true } as const;
+  const again: TurnRecord = { type: 'message', event: { type: 'append', message }, author };
+  expect(voided(event('a'), again, event('b'), resumed)).toHaveLength(3);
+});
+
 test('the turn loop counts the same events', () => {
   const records = fc.array(
     fc.oneof(
@@ -79,10 +86,12 @@ test('the turn loop counts the same events', () => {
       fc.uniqueArray(fc.integer({ min: 1, max: 5 })).map((survivors) => step('s', 'dropped', survivors)),
       fc.nat().map((id) => event(`e${id}`)),
       fc.nat().map((id) => event(`s${id}`, 's')),
-      fc.nat().map((id): TurnRecord => {
-        const message = createUserMessage('hello', {}, { id: `input ${id}` });
-        return { type: 'message', event: { type: 'append', message }, author: { kind: 'input' } };
-      }),
+      fc
+        .record({ id: fc.nat(), again: fc.constantFrom({}, { again: true as const }) })
+        .map(({ id, again }): TurnRecord => {
+          const message = createUserMessage('hello', {}, { id: `input ${id}` });
+          return { type: 'message', event: { type: 'append', message }, author: { kind: 'input', ...again } };
+        }),
     ),
   );
   fc.assert(

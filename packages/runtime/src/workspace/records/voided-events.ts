@@ -2,8 +2,9 @@ import type { TurnRecord } from '../../agent/conversation/conversation-store.ts'
 
 /**
  * Finds the message records of a turn's log that do not count, because the process crashed, or their step was dropped,
- * before a later record sealed them. The survivors of a dropped step count. The input of a turn needs no later record to seal it. The turn loop reads its log
- * by the same rule (`turn-log.ts`; a test compares the two).
+ * before a later record sealed them. The survivors of a dropped step count. The input of a turn needs no later record to
+ * seal it, unless it comes back after a `truncate`. The turn loop reads its log by the same rule (`turn-log.ts`; a test
+ * compares the two).
  */
 export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log: readonly Logged[]): Set<Logged> {
   const voided = new Set<Logged>();
@@ -20,6 +21,10 @@ export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log
 }
 
 function seals(record: TurnRecord): boolean {
-  if (record.type === 'message') return record.author.kind === 'input' && record.event.type === 'append';
+  if (record.type === 'message') return isFirstInput(record);
   return record.type === 'entered' || record.type === 'step';
+}
+
+function isFirstInput({ author, event }: Extract<TurnRecord, { type: 'message' }>): boolean {
+  return event.type === 'append' && author.kind === 'input' && author.again !== true;
 }

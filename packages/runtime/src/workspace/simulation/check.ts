@@ -1,7 +1,7 @@
 /** Checks the conditions that must hold after any number of crashes, once all pending events are handled. */
 import type { AgentAddress, JsonValue, Message, TurnResult } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
-import type { ArchivedTurn } from '../archive/read-archive.ts';
+import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
 import { emptyStart } from '../history/history-start.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -130,10 +130,12 @@ function checkResets(
 function checkTurn(input: Input | undefined, { turnId, events, result }: Turn, world: World): void {
   if (!input) throw new Error(`turn ${turnId} has no input`);
   const counted = events.filter(({ counts }) => counts);
-  const inputs = counted.filter(({ author }) => author.kind === 'input');
+  const isAgain = ({ author }: ArchivedEvent) => author.kind === 'input' && author.again === true;
+  const first = counted.filter((event) => !isAgain(event));
+  const inputs = first.filter(({ author }) => author.kind === 'input');
   expect(inputs.length, 1, `messages of input ${input.event.id}`);
   if (result.error?.code === 'E_DEAD_LETTER') return;
-  const brought = counted.flatMap(({ event }) => ('message' in event ? [event.message] : []));
+  const brought = first.flatMap(({ event }) => ('message' in event ? [event.message] : []));
   const ids = brought.map(({ id }) => id).filter((id) => !id.endsWith('-instead'));
   expect(ids, expectedIds(input, turnId), `messages of ${turnId}`);
   for (const message of brought) checkToolResult(message, turnId, world);
@@ -232,9 +234,9 @@ function foldHistory(archive: readonly ArchivedTurn[]): HistoryFold {
   return fold;
 }
 
-function foldTurn(messages: readonly Message[], { turnId, events }: ArchivedTurn): readonly Message[] {
+function foldTurn(messages: readonly Message[], { events }: ArchivedTurn): readonly Message[] {
   const counted = events.filter(({ counts }) => counts).map(({ event }) => event);
-  return foldEvents(messages, counted, `${turnId}-input`);
+  return foldEvents(messages, counted);
 }
 
 function checkExtensionState(inputs: readonly Input[], { archive, stored, history }: Found, world: World): void {

@@ -5,12 +5,7 @@
 import type { Message, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
-/** Folds events; `ownInput` is the id of the message that `truncate` keeps. */
-export function foldEvents(
-  base: readonly Message[],
-  events: readonly MessageEvent[],
-  ownInput: string,
-): readonly Message[] {
+export function foldEvents(base: readonly Message[], events: readonly MessageEvent[]): readonly Message[] {
   return events.reduce<readonly Message[]>((messages, event) => {
     switch (event.type) {
       case 'append':
@@ -20,7 +15,7 @@ export function foldEvents(
       case 'remove':
         return messages.filter(({ id }) => id !== event.targetId);
       case 'truncate':
-        return messages.filter(({ id }) => id === ownInput);
+        return [];
     }
   }, base);
 }
@@ -39,7 +34,7 @@ export function eventsThatCount(log: readonly TurnRecord[]): readonly MessageEve
       const isKept = (place: number) => record.survivors?.some((position) => place + position === unsafe.length);
       unsafe = unsafe.filter((_, place) => isKept(place) === true);
     }
-    const isInput = record.type === 'message' && record.author.kind === 'input';
+    const isInput = record.type === 'message' && record.author.kind === 'input' && record.author.again !== true;
     if (isInput || record.type === 'entered' || record.type === 'step') safe.push(...unsafe.splice(0));
   }
   return [...safe, ...unsafe];

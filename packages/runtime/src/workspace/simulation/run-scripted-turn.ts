@@ -69,7 +69,7 @@ class ScriptedTurn {
   }
 
   get #messages(): readonly Message[] {
-    return foldEvents(this.#base, eventsThatCount(this.#log), this.#inputId);
+    return foldEvents(this.#base, eventsThatCount(this.#log));
   }
 
   get #hasInput(): boolean {
@@ -89,10 +89,10 @@ class ScriptedTurn {
     await this.#append({ type: 'entered', metadata: {}, extensionState: this.#states });
   }
 
-  async #appendInput(): Promise<void> {
+  async #appendInput(again: { readonly again?: true } = {}): Promise<void> {
     const { event } = this.#run.input;
     const message = createUserMessage(event.input ?? '', { eventId: event.id }, this.#stamp(this.#inputId));
-    await this.#append(record({ type: 'append', message }, { kind: 'input' }));
+    await this.#append(record({ type: 'append', message }, { kind: 'input', ...again }));
   }
 
   /** Runs a step. A step that does not complete runs again under another id, as in the runtime. */
@@ -210,7 +210,10 @@ class ScriptedTurn {
   async #edit(): Promise<void> {
     const { edit } = this.#run.input.script;
     const author = { kind: 'extension', name: 'editor' } as const;
-    if (edit === 'truncate') await this.#append(record({ type: 'truncate' }, author));
+    if (edit === 'truncate') {
+      await this.#append(record({ type: 'truncate' }, author));
+      await this.#appendInput({ again: true });
+    }
     const target = this.#messages.find(({ id }) => id !== this.#inputId);
     if (!target) return;
     if (edit === 'remove') await this.#append(record({ type: 'remove', targetId: target.id }, author));

@@ -185,7 +185,7 @@ class TurnDraft {
     const targets = this.#messages;
     const target = targets[random.below(Math.max(1, targets.length))];
     const choice = random.below(8);
-    if (choice === 0) return this.#emit({ type: 'truncate' }, author, stepId);
+    if (choice === 0) return this.#truncate(author, stepId);
     if (choice === 1) return this.#emit({ type: 'append', message: this.#text('note') }, author, stepId);
     if (target === undefined || choice === 2) return;
     if (choice === 3) return this.#emit({ type: 'remove', targetId: target.id }, author, stepId);
@@ -196,6 +196,13 @@ class TurnDraft {
     for (const { id: gone } of this.#messages.slice(-2 - random.below(3), -1)) {
       this.#emit({ type: 'remove', targetId: gone }, author, stepId);
     }
+  }
+
+  #truncate(author: EventAuthor, stepId: string | undefined): void {
+    const input = this.#messages.find(({ id }) => id === this.#inputId);
+    this.#emit({ type: 'truncate' }, author, stepId);
+    if (input === undefined || this.random.below(2) === 0) return;
+    this.#emit({ type: 'append', message: input }, { kind: 'input', again: true }, stepId);
   }
 
   #shortLived(stepId: string): void {
@@ -217,19 +224,15 @@ class TurnDraft {
 
   #count(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void {
     if (author.kind === 'input' && 'message' in event) this.#inputId = event.message.id;
-    const messages = afterEvent(this.#messages, event, this.#inputId);
+    const messages = afterEvent(this.#messages, event);
     if (event.type === 'replace' && event.targetId === this.#inputId) this.#inputId = event.message.id;
     this.counted.push({ event, author, stepId, messages });
   }
 }
 
-function afterEvent(
-  messages: readonly Message[],
-  event: MessageEvent,
-  inputId: string | undefined,
-): readonly Message[] {
+function afterEvent(messages: readonly Message[], event: MessageEvent): readonly Message[] {
   if (event.type === 'append') return [...messages, event.message];
-  if (event.type === 'truncate') return messages.filter(({ id }) => id === inputId);
+  if (event.type === 'truncate') return [];
   const index = messages.findIndex(({ id }) => id === event.targetId);
   return [
     ...messages.slice(0, index),

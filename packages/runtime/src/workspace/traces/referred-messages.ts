@@ -8,7 +8,6 @@ import { GoondanError } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { Sha256 } from '../../json/sha256.ts';
-import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { DIGITS, type ReferredRun } from '../../trace/model-request.ts';
 import type { ArchivedEvent } from '../archive/read-archive.ts';
@@ -118,20 +117,17 @@ export class ReferredMessages {
     const authors = new Map(base.map((each) => [each.message, foundOf(each)]));
     const counted = MessageList.of(base.map(({ message }) => message));
     let dropped: { readonly list: MessageList; readonly stepId: string | undefined } | undefined;
-    let inputIds: readonly string[] = [];
     const apply = (list: MessageList, event: MessageEvent) => {
-      list.apply(event, inputIds);
+      list.apply(event);
       this.#lookIn(list, authors);
     };
     this.#lookIn(counted, authors);
     for (const archived of events) {
-      const { event, author, counts } = archived;
+      const { event, counts } = archived;
       const found = foundIn(turnId, archived);
       if (found !== undefined && 'message' in event) authors.set(event.message, found);
-      if (author.kind === 'input' && event.type === 'append') inputIds = [...inputIds, event.message.id];
       if (counts) {
         apply(counted, event);
-        inputIds = followReplace(inputIds, event);
         dropped = undefined;
         continue;
       }

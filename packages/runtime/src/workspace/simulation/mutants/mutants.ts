@@ -172,17 +172,17 @@ export const mutants: readonly Mutant[] = [
     seed: 5,
   },
   {
+    name: 'let an input that comes back seal the events before it',
+    file: 'records/voided-events.ts',
+    find: `&& author.again !== true`,
+    replace: '',
+    seed: 1,
+  },
+  {
     name: 'append the messages of a turn that rewrote the base',
     file: 'records/fold-base.ts',
     find: 'return base === undefined ||',
     replace: `return base === undefined || base === 'rewrite' ||`,
-  },
-  {
-    name: 'remove the input of a turn that truncates',
-    file: 'records/fold-base.ts',
-    find: `if (isInput && event.type === 'append') inputIds = [...inputIds, event.message.id];`,
-    replace: '',
-    seed: 9,
   },
   {
     name: 'write a checkpoint before the base is synced',
