@@ -14,11 +14,7 @@ export const register: ExtensionRegister<{ target: string }> = (api, { target })
     const message = createSystemMessage(
       `What ${target} knows: ${response}`,
       {},
-      {
-        lifetime: 'turn',
-        id: `ask-librarian.${ctx.turnId}`,
-        source: { type: 'extension', extensionName: 'ask-librarian' },
-      },
+      { lifetime: 'turn', id: `ask-librarian.${ctx.turnId}` },
     );
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

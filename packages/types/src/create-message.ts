@@ -7,6 +7,7 @@ import type { AssistantPart, ModelMessage, UserPart } from './model-message.ts';
 export interface MessageOptions {
   id?: string;
   createdAt?: Date;
+  /** The author. When absent, it follows from the role; if an extension emits the message, it is that extension. */
   source?: MessageSource;
   lifetime?: MessageLifetime;
 }
@@ -55,8 +56,21 @@ function createMessage(
     data,
     metadata,
     createdAt: createdAt ?? new Date(),
-    source: given ?? source,
+    source: given ?? byDefault(source),
     // An unknown option stays in the message, so that it is refused when the message is emitted.
     ...others,
   };
+}
+
+/** Marks a source that nobody has chosen. Another copy of this package recognises the mark, too. */
+const mark = Symbol.for('goondan.defaultSource');
+
+function byDefault(source: MessageSource): MessageSource {
+  // Not enumerable, so that the mark shows up neither in logs nor in comparisons.
+  return Object.defineProperty({ ...source }, mark, { value: true });
+}
+
+/** Returns true if a function of this package has filled in the source of a message, and nobody has chosen it. */
+export function isDefaultSource(source: unknown): boolean {
+  return typeof source === 'object' && source !== null && mark in source;
 }

@@ -55,7 +55,7 @@ export const EDITED = 'goondan.edited';
  * once.
  * **Rules** — `replace` puts the new message at the position of the old one; from then on only the id of the new
  * message is valid. `truncate` removes everything. If the model has not answered yet, events that append the inputs of
- * the turn again follow it.
+ * the turn again follow it. The `source` of a message is the extension that emits it, unless the message has another.
  * **Errors** — an id that is already there: `E_MESSAGE_DUPLICATE`; a malformed message: `E_MESSAGE_INVALID`; after the
  * turn ended: `E_TURN_ENDED`. `replace` or `remove` of an id that is not there is ignored, with a warning.
  *

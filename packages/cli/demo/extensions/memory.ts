@@ -11,7 +11,7 @@ export const register: ExtensionRegister = (api) => {
     const message = createSystemMessage(
       `This is the user's visit number ${visits}.`,
       {},
-      { lifetime: 'turn', id: 'memory.visits', source: { type: 'extension', extensionName: 'memory' } },
+      { lifetime: 'turn', id: 'memory.visits' },
     );
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

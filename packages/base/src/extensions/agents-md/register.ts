@@ -40,8 +40,7 @@ export const register: ExtensionRegister<AgentsMdConfig> = (api, config, { name 
     }
     const text = write(files);
     if (current !== undefined && textOf(current) === text) return;
-    const source = { type: 'extension', extensionName: name } as const;
-    const message = createSystemMessage(text, { pinned: true }, { id: name, source });
+    const message = createSystemMessage(text, { pinned: true }, { id: name });
     ctx.emitMessageEvent(
       current === undefined ? { type: 'append', message } : { type: 'replace', targetId: name, message },
     );

@@ -20,8 +20,7 @@ export const register: ExtensionRegister<ContextMessageConfig> = (api, config, {
     'turn',
     (ctx) => {
       const content = [text, writeContext(ctx.runtime, sections)].filter((part) => part !== '').join('\n\n');
-      const source = { type: 'extension', extensionName: name } as const;
-      const options = { id: `${ctx.turnId}.${name}`, source, lifetime: 'turn' } as const;
+      const options = { id: `${ctx.turnId}.${name}`, lifetime: 'turn' } as const;
       if (content !== '') ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(content, {}, options) });
       return ctx.next();
     },

@@ -54,9 +54,8 @@ export const register: ExtensionRegister<RequiredToolsConfig> = (api, config, { 
       if (isLast) throw new GoondanError('E_REQUIRED_TOOLS', problem, unknown.length > 0 ? { suggestion } : {});
       ctx.metadata[counter] = sent + 1;
       const id = `${ctx.turnId}.${name}-${ctx.stepIndex}`;
-      const source = { type: 'extension', extensionName: name } as const;
       const text = `${introduction} ${missing.join(', ')}`;
-      ctx.emitMessageEvent({ type: 'append', message: createUserMessage(text, {}, { id, source, lifetime: 'turn' }) });
+      ctx.emitMessageEvent({ type: 'append', message: createUserMessage(text, {}, { id, lifetime: 'turn' }) });
       // Another step follows, as after tool calls.
       return { ...result, hasToolCalls: true };
     },

@@ -12,7 +12,7 @@ export const register: ExtensionRegister<{ greetAfter: number }> = (api, { greet
     const message = createSystemMessage(
       `The user is back, for visit number ${visits}. Welcome them.`,
       {},
-      { lifetime: 'turn', id: 'guest-book.visits', source: { type: 'extension', extensionName: 'guest-book' } },
+      { lifetime: 'turn', id: 'guest-book.visits' },
     );
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

@@ -4,6 +4,7 @@
  */
 import {
   GoondanError,
+  isDefaultSource,
   type Message,
   type MessageEvent,
   type MessageLifetime,
@@ -15,21 +16,21 @@ import { copyJsonObject, isPlainObject, type NotJson } from '../../json/copy-jso
 import { problemWithModelMessage, quote } from './model-message-problem.ts';
 
 /**
- * Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`; the text of the error names the
- * problem.
+ * Returns the event with a frozen copy of its message. `extension`: the extension that emits the event, which is the source
+ * of a message without another. Throws `E_MESSAGE_INVALID`; the text of the error names the problem.
  */
-export function checkMessageEvent(event: unknown): MessageEvent {
+export function checkMessageEvent(event: unknown, extension?: string): MessageEvent {
   if (!isPlainObject(event)) throw invalid('the event is not an object');
   switch (event.type) {
     case 'append':
       refuseUnknown(event, eventFields.append);
-      return Object.freeze({ type: 'append', message: checkMessage(event.message) });
+      return Object.freeze({ type: 'append', message: checkMessage(event.message, extension) });
     case 'replace':
       refuseUnknown(event, eventFields.replace);
       return Object.freeze({
         type: 'replace',
         targetId: checkText(event.targetId, 'targetId'),
-        message: checkMessage(event.message),
+        message: checkMessage(event.message, extension),
       });
     case 'remove':
       refuseUnknown(event, eventFields.remove);
@@ -68,8 +69,8 @@ function refuseUnknown(value: object, known: KnownFields): void {
 
 const noMetadata: Message['metadata'] = Object.freeze({});
 
-/** Checks a message and returns a frozen copy. */
-export function checkMessage(message: unknown): Message {
+/** Checks a message and returns a frozen copy. `extension`: the extension that emits the message. */
+export function checkMessage(message: unknown, extension?: string): Message {
   if (typeof message !== 'object' || message === null) throw invalid('message is not an object');
   refuseUnknown(message, messageFields);
   const { id, data, metadata, createdAt, source, lifetime } = message as Partial<Record<keyof Message, unknown>>;
@@ -81,7 +82,7 @@ export function checkMessage(message: unknown): Message {
     data: checkModelMessage(data),
     metadata: metadata === undefined ? noMetadata : frozenCopy(metadata, 'message.metadata'),
     createdAt: new Date(createdAt),
-    source: checkSource(source),
+    source: checkSource(source, extension),
     ...(lifetime === undefined ? {} : { lifetime: checkLifetime(lifetime) }),
   });
 }
@@ -106,7 +107,10 @@ const neededBySource: Record<string, readonly string[]> = {
   extension: ['extensionName'],
 };
 
-function checkSource(source: unknown): MessageSource {
+function checkSource(source: unknown, extension: string | undefined): MessageSource {
+  if (extension !== undefined && (source === undefined || isDefaultSource(source))) {
+    return Object.freeze({ type: 'extension', extensionName: extension });
+  }
   if (!isPlainObject(source)) throw invalid('message.source is not an object');
   const { type } = source;
   const fields = typeof type === 'string' && Object.hasOwn(neededBySource, type) ? neededBySource[type] : undefined;

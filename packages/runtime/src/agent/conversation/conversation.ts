@@ -78,6 +78,7 @@ export class Conversation {
   emitOfLayer(event: unknown, extension: string, stepId: string | undefined, isAnswered: boolean): MessageEvent[] {
     const author = { kind: 'extension', name: extension } as const;
     const checked = this.check(event, author);
+    this.refuseOtherSource(checked, extension);
     const inputs = isAnswered ? [] : this.presentInputs();
     const added = this.add(checked, author, stepId);
     if (added === undefined) return [];
@@ -218,7 +219,7 @@ export class Conversation {
 
   private check(event: unknown, author: EventAuthor): MessageEvent {
     if (this.ended) throw endedError(author);
-    return checkMessageEvent(event);
+    return checkMessageEvent(event, author.kind === 'extension' ? author.name : undefined);
   }
 
   private add(
@@ -293,6 +294,26 @@ export class Conversation {
 
   private base(): readonly Message[] {
     return this.baseTaken ?? Object.freeze(this.view.list.between(0, this.baseEnd));
+  }
+
+  /**
+   * Throws if the message of an extension names another one as its source. A layer may change a message of another
+   * extension, or append it again.
+   */
+  private refuseOtherSource(event: MessageEvent, extension: string): void {
+    if (!('message' in event)) return;
+    const { id, source } = event.message;
+    if (source.type !== 'extension' || source.extensionName === extension) return;
+    const copied = event.type === 'replace' ? event.targetId : id;
+    const known = [...this.base(), ...this.events.flatMap((each) => ('message' in each ? [each.message] : []))];
+    const isOf = (message: Message) =>
+      message.source.type === 'extension' && message.source.extensionName === source.extensionName;
+    if (known.some((message) => message.id === copied && isOf(message))) return;
+    throw new GoondanError(
+      'E_MESSAGE_INVALID',
+      `Not a message event: message.source names the extension "${source.extensionName}", but "${extension}" emits the message.`,
+      { suggestion: 'Leave out `source`. For another extension, pass its `identity` to `ctx.emitMessageEvent`.' },
+    );
   }
 
   private refuseDuplicate(event: MessageEvent): void {

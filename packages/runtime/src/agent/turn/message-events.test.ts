@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import {
+  createAssistantMessage,
   createSystemMessage,
   createUserMessage,
   type ConversationState,
@@ -214,6 +215,78 @@ describe('the messages of a turn', () => {
     await second.say('again', { event: { id: 'event-2' } });
     expect(bases).toEqual([messages]);
   });
+});
+
+describe('the source of a message that an extension makes', () => {
+  const others = { type: 'extension', extensionName: 'other' } as const;
+  type Emit = (ctx: TurnMiddlewareContext) => void;
+
+  /** Runs a turn in which `other` has made a message `theirs` before. Returns the sources by id, and the error. */
+  async function sourcesAfter(emit: Emit) {
+    const agent = await scriptedAgent({
+      extensions: [
+        beforeNext('other', 'turn', (ctx) => ctx.emitMessageEvent(says('theirs'))),
+        beforeNext('maker', 'turn', emit),
+      ],
+    });
+    const { error } = (await agent.say('hello')).result;
+    return { sources: Object.fromEntries((await agent.messages()).map(({ id, source }) => [id, source])), error };
+  }
+  const append = (message: Partial<Message>): Emit => {
+    return (ctx) =>
+      ctx.emitMessageEvent({ type: 'append', message: { ...createUserMessage('x'), id: 'x', ...message } });
+  };
+
+  test.each<[string, Emit]>([
+    ['a system message', append(createSystemMessage('x', {}, { id: 'x' }))],
+    ['a user message', append({})],
+    ['an assistant message', append(createAssistantMessage('x', {}, { id: 'x' }))],
+    // The cast imitates a layer in plain JavaScript.
+    ['a message without a source', append({ source: undefined as never })],
+    [
+      'a replacement',
+      (ctx) =>
+        ctx.emitMessageEvent({ type: 'replace', targetId: 'theirs', message: createUserMessage('x', {}, { id: 'x' }) }),
+    ],
+  ])('M-09 is the extension, for %s', async (_what, emit) => {
+    expect((await sourcesAfter(emit)).sources['x']).toEqual({ type: 'extension', extensionName: 'maker' });
+  });
+
+  test('M-09 is another one if the message says so, or is a changed copy', async () => {
+    const source = { type: 'assistant', stepId: 'imported' } as const;
+    expect((await sourcesAfter(append({ source }))).sources['x']).toEqual(source);
+    const shout: Emit = (ctx) => {
+      for (const message of ctx.conversationState.nextMessages) {
+        const data = { role: 'user', content: textOf(message).toUpperCase() } as const;
+        ctx.emitMessageEvent({ type: 'replace', targetId: message.id, message: { ...message, data } });
+      }
+    };
+    expect((await sourcesAfter(shout)).sources).toMatchObject({
+      'turn-event-1.input': { type: 'user' },
+      theirs: others,
+    });
+  });
+
+  test('M-09 cannot be another extension', async () => {
+    expect((await sourcesAfter(append({ source: others }))).error).toMatchObject({
+      code: 'E_MESSAGE_INVALID',
+      message: expect.stringMatching(/"other".*"maker"/),
+      suggestion: expect.stringContaining('Leave out `source`'),
+      extension: 'maker',
+    });
+  });
+
+  test.each<MessageEvent>([{ type: 'remove', targetId: 'theirs' }, { type: 'truncate' }])(
+    'M-09 stays that of another extension when its message is appended again: %j',
+    async (event) => {
+      const { sources } = await sourcesAfter((ctx) => {
+        const theirs = ctx.conversationState.nextMessages.filter(({ id }) => id === 'theirs');
+        ctx.emitMessageEvent(event);
+        for (const message of theirs) ctx.emitMessageEvent({ type: 'append', message });
+      });
+      expect(sources['theirs']).toEqual(others);
+    },
+  );
 });
 
 describe('the base of the next turn', () => {
