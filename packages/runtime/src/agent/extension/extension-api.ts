@@ -2,6 +2,7 @@
 import { type ExtensionApi, GoondanError, type JsonValue, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
 import { copyJson } from '../../json/copy-json.ts';
+import { inNameOf } from '../pipeline/turn-error.ts';
 import { eventsApi } from './event-bus.ts';
 import type { ExtensionPart } from './extension-part.ts';
 import { removedApiMembers, removedToolsMembers } from './removed-members.ts';
@@ -23,7 +24,7 @@ export function openExtensionApi(part: ExtensionPart, tier: Tier): { readonly ap
   });
   const tools = Object.assign(Object.create(removedToolsMembers(extension)) as object, {
     register: (item: unknown, handler: unknown, options?: { readonly server?: unknown }) =>
-      part.registerTool(item, handler, readServer(options?.server)),
+      part.registerTool(item, handler, readServer(extension, options?.server)),
   });
   const api = Object.assign(Object.create(removedApiMembers(extension)) as object, {
     pipeline,
@@ -38,8 +39,8 @@ export function openExtensionApi(part: ExtensionPart, tier: Tier): { readonly ap
   return { api: Object.freeze(api), close: () => void (closed = true) };
 }
 
-function readServer(server: unknown): JsonValue | undefined {
+function readServer(extension: string, server: unknown): JsonValue | undefined {
   const refuse = ({ message }: Error) =>
-    new GoondanError('E_TOOL_NAME', `The server of a tool must be JSON, but ${message}.`);
+    inNameOf(extension, new GoondanError('E_TOOL_NAME', `The server of a tool must be JSON, but ${message}.`));
   return server === undefined ? undefined : copyJson(server, { omitUndefined: true, refuse });
 }

@@ -24,6 +24,13 @@ export function attachExtension(thrown: unknown, extension: string): object {
   return thrown;
 }
 
+/** Returns the error with the name of the extension that caused it, also in its message. */
+export function inNameOf(extension: string, { code, message, suggestion }: GoondanError): GoondanError {
+  const named = new GoondanError(code, `Extension "${extension}": ${message}`, { suggestion });
+  attachExtension(named, extension);
+  return named;
+}
+
 /** Returns the extension whose layer threw this value, if a layer threw it. */
 export function extensionOf(thrown: unknown): string | undefined {
   return textField(thrown, 'extensionName');

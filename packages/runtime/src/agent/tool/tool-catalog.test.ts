@@ -108,10 +108,30 @@ describe("a step's catalog", () => {
     expect((await agent.say('hello')).result.error).toMatchObject({
       code: 'E_TOOL_SCHEMA',
       extension: 'adder',
-      message: 'Tool "a__b": "schema" is not a field of a tool; the nearest field is "parameters".',
+      message: 'Extension "adder": Tool "a__b": "schema" is not a field of a tool; the nearest field is "parameters".',
     });
     expect(agent.requests).toEqual([]);
   });
+
+  const wrongly = inEveryStep((ctx) => Object.assign(ctx.toolCatalog[0] ?? {}, { schema: {} }));
+  const brokenly = inEveryStep((ctx) => Object.assign(ctx.toolCatalog[0] ?? {}, { parameters: { parse: () => 1 } }));
+  test.each([
+    ['with an unknown field', wrongly, 'E_TOOL_SCHEMA'],
+    ['that is not JSON', brokenly, 'E_TOOL_NAME'],
+  ])(
+    'P-12 a declared tool that a layer changes to one %s ends the turn in the name of its extension',
+    async (...row) => {
+      const [, change, code] = row;
+      const look = inEveryStep((ctx) => void ctx.toolCatalog.length);
+      const extensions = [extension('before', look), extension('changer', change), extension('after', look)];
+      const agent = await scriptedAgent({ tools: [weather], extensions });
+      expect((await agent.say('hello')).result.error).toMatchObject({
+        code,
+        extension: 'changer',
+        message: expect.stringMatching(/^Extension "changer"/),
+      });
+    },
+  );
 
   const named = (name: string): ToolCatalogItem => ({ name, description: 'A tool.' });
 

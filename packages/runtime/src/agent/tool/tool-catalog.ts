@@ -3,28 +3,27 @@
  * a layer first reads it; until then, the registered items themselves are used.
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
-import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject, isJson, isPlainObject } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { readField } from '../../json/read-field.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
-import { attachExtension } from '../pipeline/turn-error.ts';
+import { attachExtension, inNameOf } from '../pipeline/turn-error.ts';
 import { problemWithItemFields } from './check-item-fields.ts';
 import { FINISH_TOOL, LONGEST_TOOL_NAME } from '../../config/tool-name.ts';
 import { toProviderName } from './provider-tool-name.ts';
-
-/** A layer that may have added items; undefined for tools that were offered from the start. */
-type Adder = Layer | undefined;
 
 export class ToolCatalog {
   /** Lists of registered tools that were checked: they are frozen, and each step of an agent offers the same list. */
   private static readonly fitting = new WeakSet<readonly ToolCatalogItem[]>();
   private changed: ToolCatalogItem[] | undefined;
   /** The layer that last read or set the copy. It made all changes that are not in `added` yet. */
-  private changing: Adder;
-  /** How often the catalog has each name, and the layer that added it last. */
-  private added: Map<unknown, { readonly count: number; readonly by: Adder }> | undefined;
+  private changing: Layer | undefined;
+  /** How often the catalog has each name, and the layer that added it last; undefined for tools offered from the start. */
+  private added: Map<unknown, { readonly count: number; readonly by: Layer | undefined }> | undefined;
+  /** The layer that made an item wrong, also an item that it did not add. */
+  private readonly wrong = new Map<unknown, Layer>();
 
   /**
    * `offered` may be shared, because it is never changed. `owner`: the layer that made the whole list; its items are
@@ -81,8 +80,8 @@ export class ToolCatalog {
     return this.items.some((item) => item.name === name);
   }
 
-  /** Notes who added the names that are new, before another layer gets the copy. */
-  private noteChanges(next: Adder): void {
+  /** Notes who added the names that are new, and who made an item wrong, before another layer gets the copy. */
+  private noteChanges(next: Layer | undefined): void {
     if (next === this.changing) return;
     const by = this.changing;
     this.changing = next;
@@ -91,16 +90,19 @@ export class ToolCatalog {
     for (const [name, count] of countNames(this.changed ?? [])) {
       if (count > (this.added.get(name)?.count ?? 0)) this.added.set(name, { count, by });
     }
+    for (const item of this.changed ?? []) {
+      if (!this.wrong.has(item) && !isTool(item)) this.wrong.set(item, by);
+    }
   }
 
-  private adderOf(name: unknown): Adder {
+  private adderOf(name: unknown): Layer | undefined {
     return this.added?.get(name)?.by ?? this.owner;
   }
 
   private checkItem(item: ToolCatalogItem): string {
     // Registered items were checked when they were registered.
     if (this.changed === undefined && this.owner === undefined) return item.name;
-    const owner = this.adderOf(readField(item, 'name'))?.extension;
+    const owner = (this.wrong.get(item) ?? this.adderOf(readField(item, 'name')))?.extension;
     const notTool = (problem: string) =>
       refusal(`${nameOwner(owner)} put something into the tool catalog that is not a tool: ${problem}.`, owner);
     const copied = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => notTool(message) });
@@ -114,8 +116,7 @@ export class ToolCatalog {
     }
     const problem = problemWithItemFields(copied, name);
     if (problem === undefined) return name;
-    if (owner !== undefined) attachExtension(problem, owner);
-    throw problem;
+    throw owner === undefined ? problem : inNameOf(owner, problem);
   }
 
   private warnOfRepeated(repeated: readonly string[], { layers, log }: Warned): void {
@@ -144,6 +145,10 @@ function countNames(items: readonly ToolCatalogItem[]): Map<unknown, number> {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;
+}
+
+function isTool(item: ToolCatalogItem): boolean {
+  return isJson(item, true) && isPlainObject(item) && problemWithItemFields(item, undefined) === undefined;
 }
 
 function nameOwner(extension: string | undefined): string {

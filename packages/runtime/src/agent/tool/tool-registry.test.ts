@@ -37,7 +37,8 @@ describe('the tools of an agent', () => {
     expect(() => registry.register('notes', upstream, handler)).toThrow(
       expect.objectContaining({
         code: 'E_TOOL_SCHEMA',
-        message: 'Tool "notes__add": "inputSchema" is not a field of a tool; the nearest field is "parameters".',
+        message:
+          'Extension "notes": Tool "notes__add": "inputSchema" is not a field of a tool; the nearest field is "parameters".',
       }),
     );
     expect(registry.items()).toEqual([]);
@@ -47,10 +48,10 @@ describe('the tools of an agent', () => {
     const registry = new ToolRegistry();
     const { name: _, ...nameless } = item('notes__add');
     expect(() => registry.register('notes', { nam: 'notes__add', ...nameless }, handler)).toThrow(
-      'A tool without a name: "nam" is not a field of a tool; the nearest field is "name".',
+      'Extension "notes": A tool without a name: "nam" is not a field of a tool; the nearest field is "name".',
     );
     expect(() => registry.register('notes', nameless, handler)).toThrow(
-      'A tool has no name: its name must be {resource}__{export}',
+      'Extension "notes": A tool has no name: its name must be {resource}__{export}',
     );
   });
 
@@ -88,14 +89,17 @@ describe('the tools of an agent', () => {
   /** Registers a bad tool, and checks that it is refused with this code and leaves nothing behind. */
   function expectRefused(_title: string, badItem: unknown, badHandler: unknown, code: string): void {
     const registry = new ToolRegistry();
-    expect(() => registry.register('notes', badItem, badHandler)).toThrow(expect.objectContaining({ code }));
+    const message = expect.stringMatching(/^Extension "notes": /) as string;
+    expect(() => registry.register('notes', badItem, badHandler)).toThrow(
+      expect.objectContaining({ code, message, extension: 'notes' }),
+    );
     expect(registry.items()).toEqual([]);
   }
 
   test.each<[string, unknown, unknown, string]>([
     ['a bad name', item('weather'), handler, 'E_TOOL_NAME'],
     ['no name', { description: 'A tool.' }, handler, 'E_TOOL_NAME'],
-  ])('X-09 a tool with %s is refused and leaves nothing behind', expectRefused);
+  ])('X-09 P-12 a tool with %s is refused in the name of its extension, and leaves nothing behind', expectRefused);
 
   test.each<[string, unknown, unknown, string]>([
     ['no description', { name: 'weather__get' }, handler, 'E_TOOL_NAME'],

@@ -13,6 +13,7 @@ import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/count-schema-nodes.ts';
 import { defined } from '../../json/defined.ts';
 import { checkToolName } from '../../config/tool-name.ts';
+import { inNameOf } from '../pipeline/turn-error.ts';
 import { problemWithItemFields } from './check-item-fields.ts';
 
 /** A tool with everything the runtime knows about it; the catalog shows only `item`. */
@@ -87,13 +88,7 @@ export class ToolRegistry {
    * replaces the tool at its position in the catalog.
    */
   register(extension: string, item: unknown, handler: unknown, provider: JsonObject = {}): void {
-    const checked = checkItem(item, 'registered');
-    if (typeof handler !== 'function') {
-      throw new GoondanError(
-        'E_TOOL_NAME',
-        `Extension "${extension}": tool "${checked.name}" has no handler function.`,
-      );
-    }
+    const checked = checkRegistered(extension, item, handler);
     const known = this.own.get(checked.name);
     if ((known !== undefined && known.extension === undefined) || this.isDeclared(checked.name)) {
       throw takenByDeclared(extension, checked.name);
@@ -208,6 +203,17 @@ export function takenByDeclared(extension: string, name: string): GoondanError {
     'E_TOOL_TAKEN',
     `Extension "${extension}" cannot register "${name}": a declared tool has that name.`,
   );
+}
+
+/** Throws in the name of the extension that registers the tool. */
+function checkRegistered(extension: string, item: unknown, handler: unknown): ToolCatalogItem {
+  try {
+    const checked = checkItem(item, 'registered');
+    if (typeof handler === 'function') return checked;
+    throw new GoondanError('E_TOOL_NAME', `Tool "${checked.name}" has no handler function.`);
+  } catch (error) {
+    throw GoondanError.is(error) ? inNameOf(extension, error) : error;
+  }
 }
 
 function checkItem(item: unknown, origin: 'declared' | 'registered'): ToolCatalogItem {
