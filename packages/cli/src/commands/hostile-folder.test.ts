@@ -41,7 +41,7 @@ describe('gdn validate', () => {
   const problems = [
     'goondan.yaml:4:16 E_PATH_OUTSIDE',
     'goondan.yaml:9:16 E_PATH_OUTSIDE',
-    'goondan.yaml:14:16 E_IMPORT_MISSING',
+    'goondan.yaml:14:16 E_EXT_LOAD',
     'bomb.yaml:6:10 E_YAML_LIMIT',
     'deep.yaml:1:73 E_YAML_LIMIT',
     'proto.yaml:6:3 E_YAML_KEY',

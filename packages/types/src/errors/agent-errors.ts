@@ -81,7 +81,7 @@ export const agentErrors = {
   },
   E_EXT_LOAD: {
     meaning:
-      'The extension module cannot be loaded: the file is missing, does not parse, or does not export `register`.',
+      'The extension module cannot be loaded: the file is missing, does not parse, imports something that is missing, or does not export `register`.',
     suggestion:
       'Correct the file at the place that the message names. The file must be at `spec.entry` and export a function named `register`.',
   },

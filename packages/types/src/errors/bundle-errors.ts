@@ -44,7 +44,7 @@ export const bundleErrors = {
     suggestion: 'Set the variable in the environment, or in the `.env` of the bundle.',
   },
   E_IMPORT_MISSING: {
-    meaning: 'A module of the bundle imports a package or file that is missing.',
+    meaning: 'A module of the bundle imports a package or file that is missing, where the import may be meant to fail.',
     suggestion: 'Install the package beside the bundle with `npm install`, or correct the import.',
   },
   E_INIT_FOLDER: {

@@ -79,7 +79,7 @@ export const swarmErrors = {
   },
   E_CONNECTOR_LOAD: {
     meaning:
-      'A connector module cannot be loaded: the file is missing, does not parse, or its default export is not a function.',
+      'A connector module cannot be loaded: the file is missing, does not parse, imports something that is missing, or its default export is not a function.',
     suggestion: 'Check `spec.entry`, and write `export default async function (ctx) { … }`.',
   },
   E_CONNECTOR_START: {

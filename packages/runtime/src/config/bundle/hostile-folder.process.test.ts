@@ -50,7 +50,7 @@ ${head('Extension', 'fine')}spec: { entry: ./harm.ts }
     expect(errors.map(({ code, file, line, column }) => `${file}:${line}:${column} ${code}`)).toEqual([
       'goondan.yaml:4:16 E_PATH_OUTSIDE',
       'goondan.yaml:9:16 E_PATH_OUTSIDE',
-      'goondan.yaml:14:16 E_IMPORT_MISSING',
+      'goondan.yaml:14:16 E_EXT_LOAD',
       'bomb.yaml:6:8 E_YAML_LIMIT',
       'bytes.yaml:2:2 E_YAML_SYNTAX',
       'dangling.yaml:1:1 E_BUNDLE_FILE',

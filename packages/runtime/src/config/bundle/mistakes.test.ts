@@ -332,13 +332,13 @@ const toolsAndExtensions: Mistake[] = [
   [
     'an import of a package that is not installed',
     extensionOf('‸./imports.ts'),
-    'E_IMPORT_MISSING',
+    'E_EXT_LOAD',
     { 'imports.ts': `import pad from 'left-pad/lib';\nexport const register = () => pad();\n` },
   ],
   [
     'the same import two files deep',
     `${head('Tool')}spec: { entry: ‸./deep.ts, exports: [{ name: get, description: x }] }\n`,
-    'E_IMPORT_MISSING',
+    'E_TOOL_LOAD',
     {
       'deep.ts': `export { handlers } from './lib/one.js';\n`,
       'lib/one.ts': `import '@scope/nothing';\nexport const handlers = {};\n`,
@@ -347,7 +347,7 @@ const toolsAndExtensions: Mistake[] = [
   [
     'an import of a missing file',
     extensionOf('‸./imports.ts'),
-    'E_IMPORT_MISSING',
+    'E_EXT_LOAD',
     { 'imports.ts': `import { x } from './gone';\nexport const register = x;\n` },
   ],
   ['an empty list of exports', exporting('‸[]'), 'E_RESOURCE_INVALID'],

@@ -3,6 +3,7 @@
  * packages.
  */
 import { extname } from 'node:path';
+import { errorCatalogue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import type { LoadedResource } from '../bundle.ts';
 import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
@@ -94,7 +95,8 @@ async function inspectEntry(
     else if (type === 'limit') findings.push(report(loaded, path, 'E_BUNDLE_LIMIT', `"${entry}" ${text}.`));
     else {
       const message = `${file} imports "${text}", which is not ${text.startsWith('.') ? 'there' : 'installed'}.`;
-      findings.push(report(loaded, path, 'E_IMPORT_MISSING', message));
+      const { suggestion } = errorCatalogue.E_IMPORT_MISSING;
+      findings.push(report(loaded, path, isOptional ? 'E_IMPORT_MISSING' : code, message, suggestion));
     }
   }
   return { digest, files, isLazy };
