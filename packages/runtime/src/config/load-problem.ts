@@ -16,6 +16,12 @@ export function loadProblem(thrown: unknown, root: string): string {
   return `${new CodeOwners([root]).shorten(text)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
 }
 
+/** Returns the suggestion that an author gave a thrown error, so that an error about it keeps it. */
+export function suggestionOf(thrown: unknown): { readonly suggestion?: string } {
+  const suggestion = readField(thrown, 'suggestion');
+  return typeof suggestion === 'string' && suggestion !== '' ? { suggestion } : {};
+}
+
 function describe(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   // The thrown value may throw when its fields are read.

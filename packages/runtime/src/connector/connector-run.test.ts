@@ -221,6 +221,12 @@ describe('a connector that fails', () => {
     ]);
   });
 
+  test('X-07 with a suggestion keeps it', async () => {
+    const connector = open(() => Promise.reject(Object.assign(new Error('taken'), { suggestion: 'Use port 81.' })));
+    await connector.startToEnd();
+    expect(connector.error()).toMatchObject({ code: 'E_CONNECTOR_START', suggestion: 'Use port 81.' });
+  });
+
   test('while it listens reports it and ends', async () => {
     const failure = Promise.withResolvers<void>();
     let isCalled = false;
@@ -238,6 +244,7 @@ describe('a connector that fails', () => {
     expect(connector.error()).toEqual({
       code: 'E_CONNECTOR_ENDED',
       message: 'Connector/chat failed: no rule (E_INGRESS_RULE)',
+      suggestion: expect.stringContaining('Add a rule'),
     });
   });
 

@@ -13,6 +13,7 @@
  */
 import { type Cleanup, type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
+import { suggestionOf } from '../config/load-problem.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
 import { maskFrameError, toFrameError } from '../ipc/check/frame-error.ts';
 import { ConnectorAsker } from '../ipc/connector-asks.ts';
@@ -209,9 +210,10 @@ export class ConnectorRun {
     const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
     const reason = GoondanError.is(error) ? `${message} (${code})` : message;
     const what = this.#name;
+    const about = { ...suggestionOf(error), cause: error };
     return this.#isReady
-      ? new GoondanError('E_CONNECTOR_ENDED', `${what} failed: ${reason}`, { cause: error })
-      : new GoondanError('E_CONNECTOR_START', `${what} failed before it listened: ${reason}`, { cause: error });
+      ? new GoondanError('E_CONNECTOR_ENDED', `${what} failed: ${reason}`, about)
+      : new GoondanError('E_CONNECTOR_START', `${what} failed before it listened: ${reason}`, about);
   }
 
   get #name(): string {

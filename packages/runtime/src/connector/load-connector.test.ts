@@ -37,6 +37,12 @@ describe('the module of a connector', () => {
     });
   });
 
+  test('X-07 an error with a suggestion keeps it', async () => {
+    const text = `throw Object.assign(new Error('no key'), { suggestion: 'Set CHAT_KEY.' });`;
+    const error = await load('advises.ts', text).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E_CONNECTOR_LOAD', suggestion: 'Set CHAT_KEY.' });
+  });
+
   test('stays inside its bundle', async () => {
     const error = await load('../outside.ts').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E_PATH_OUTSIDE', message: expect.stringContaining('Connector/chat') });

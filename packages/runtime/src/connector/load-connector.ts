@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { type Connector, GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
-import { loadProblem } from '../config/load-problem.ts';
+import { loadProblem, suggestionOf } from '../config/load-problem.ts';
 import { resolveEntry } from '../config/resolve-entry.ts';
 
 /** Loads the module. Throws `E_CONNECTOR_LOAD`, `E_PATH_OUTSIDE`. */
@@ -25,6 +25,7 @@ function loadError(
   cause?: unknown,
 ): GoondanError {
   return new GoondanError('E_CONNECTOR_LOAD', `Connector/${connector}: "${entry}" cannot be loaded: ${problem}`, {
+    ...suggestionOf(cause),
     cause,
   });
 }

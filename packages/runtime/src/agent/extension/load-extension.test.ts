@@ -133,6 +133,14 @@ describe('X-07 an extension that cannot be loaded gets an error with a suggestio
     expect((await refusal(file(entry))).message).toMatch(/register failed: .*kinds are turn.* \(E_PIPELINE_KIND\)$/);
   });
 
+  test.each([
+    ['register', (error: string) => `export function register() { ${error} }`],
+    ['its module', (error: string) => error],
+  ])('X-07 because %s throws an error with a suggestion: the suggestion is kept', async (_title, source) => {
+    const thrown = `throw Object.assign(new Error('no key'), { code: 'E_MINE', suggestion: 'Set WEATHER_KEY.' });`;
+    expect((await refusal(file(await moduleOf(source(thrown), 'js')))).suggestion).toBe('Set WEATHER_KEY.');
+  });
+
   test('an error about the extension keeps its code', async () => {
     const register = () => {
       throw new GoondanError('E_EXT_CONFIG', 'level must be debug or info.');

@@ -11,7 +11,7 @@ import {
   type JsonObject,
 } from '@goondan/types';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
-import { loadProblem } from '../../config/load-problem.ts';
+import { loadProblem, suggestionOf } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { defined } from '../../json/defined.ts';
 import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
@@ -106,6 +106,7 @@ async function importEntry(root: string, resource: ExtensionResource, isRecorded
   } catch (error) {
     const problem = loadProblem(error, root);
     throw new GoondanError('E_EXT_LOAD', `Extension/${name}: "${entry}" cannot be loaded: ${problem}`, {
+      ...suggestionOf(error),
       cause: error,
     });
   }
@@ -143,6 +144,7 @@ function initError(resource: ExtensionResource, error: unknown): GoondanError {
   const { name } = resource.metadata;
   const reason = code === undefined ? message : `${message} (${code})`;
   return new GoondanError('E_EXT_INIT', `Extension/${name} ("${resource.spec.entry}"): register failed: ${reason}`, {
+    ...suggestionOf(error),
     cause: error,
   });
 }

@@ -15,6 +15,8 @@ const removed: [owner: 'api' | 'tools', member: string, replacement: string][] =
   ['api', 'liveConfig', 'editing the bundle and `gdn reload`'],
   ['api', 'oauth', "the extension's own code, with secrets from its config"],
   ['api', 'instance', 'api.state, or api.events between extensions'],
+  ['api', 'getState', 'await api.state.get()'],
+  ['api', 'setState', 'await api.state.set(value)'],
   ['tools', 'unregister', 'leaving the tool out of ctx.toolCatalog in a step layer'],
   ['tools', 'get', 'ctx.toolCatalog in a step layer'],
   ['tools', 'list', 'ctx.toolCatalog in a step layer'],

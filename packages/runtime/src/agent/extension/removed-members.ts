@@ -11,6 +11,8 @@ const removedFromApi: Record<string, string> = {
   liveConfig: 'editing the bundle and `gdn reload`',
   oauth: "the extension's own code, with secrets from its config",
   instance: 'api.state, or api.events between extensions',
+  getState: 'await api.state.get()',
+  setState: 'await api.state.set(value)',
 };
 
 const removedFromTools: Record<string, string> = {

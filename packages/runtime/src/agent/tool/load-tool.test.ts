@@ -91,6 +91,11 @@ describe('a declared tool', () => {
     });
   });
 
+  test('X-07 whose module throws an error with a suggestion keeps it', async () => {
+    const entry = await moduleOf(`throw Object.assign(new Error('no key'), { suggestion: 'Set WEATHER_KEY.' });`);
+    expect(await refusal({ entry })).toMatchObject({ code: 'E_TOOL_LOAD', suggestion: 'Set WEATHER_KEY.' });
+  });
+
   test('R-05 has no inherited handler: an export named toString needs its own', async () => {
     const entry = await moduleOf('export const handlers = {};');
     const inherited = [{ name: 'toString', description: 'Inherited.' }];

@@ -4,7 +4,7 @@
  */
 import { type DefinedTool, GoondanError, isDefinedTool, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
-import { loadProblem } from '../../config/load-problem.ts';
+import { loadProblem, suggestionOf } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { partConfig } from '../part-config.ts';
 import { type OfferedTool, readDefinedTools } from './read-defined-tools.ts';
@@ -80,6 +80,7 @@ async function importModule({ name, root, entry }: ToolDeclaration): Promise<obj
     return (await import(Bun.pathToFileURL(file).href)) as object;
   } catch (error) {
     const problem = loadProblem(error, root ?? '');
-    throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${problem}`, { cause: error });
+    const about = { ...suggestionOf(error), cause: error };
+    throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${problem}`, about);
   }
 }
