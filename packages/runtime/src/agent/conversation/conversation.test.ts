@@ -154,9 +154,18 @@ describe('truncate', () => {
 
   test('M-04 brings back the inputs of a resumed turn, also one that it took, in their order', () => {
     const { conversation, layerEmits } = opened('a');
-    conversation.restore([append('i'), append('b'), append('n')], [['n'], ['i', from]]);
+    conversation.restore([append('i'), append('b'), append('n')], ['n', 'i']);
     layerEmits({ type: 'truncate' });
     expect(idsOf(conversation.state.nextMessages)).toBe('in');
+  });
+
+  test('M-04 brings back the inputs of a resumed turn in the name of their senders, or of who replaced them', () => {
+    const { conversation, recorded, layerEmits } = opened('a');
+    const replaced: MessageEvent = { type: 'replace', targetId: 'i', message: message('i', 'masked') };
+    const input: EventAuthor = { kind: 'input', from };
+    conversation.restore([append('i'), append('n'), replaced], ['i', 'n'], [input, input, extension]);
+    layerEmits({ type: 'truncate' });
+    expect(recorded.slice(1).map(({ author }) => author)).toEqual([extension, { ...input, again: true }]);
   });
 
   test.each<[what: string, prepare: (opened: Opened) => void]>([

@@ -92,10 +92,17 @@ export class Conversation {
     return this.add(this.check(event, author), author, stepId, took);
   }
 
-  /** Applies the events that an interrupted turn had recorded, without recording them again. */
-  restore(events: readonly MessageEvent[], inputs: readonly (readonly [id: string, from?: InputOrigin])[] = []): void {
-    for (const [id, from] of inputs) this.inputs.set(id, from);
-    for (const event of events) this.apply(event);
+  /**
+   * Applies the events that an interrupted turn had recorded, without recording them again. `authors`: those of the
+   * events; a replay has none.
+   */
+  restore(events: readonly MessageEvent[], inputIds: readonly string[], authors: readonly EventAuthor[] = []): void {
+    for (const id of inputIds) this.inputs.set(id, undefined);
+    for (const [index, event] of events.entries()) {
+      const author = authors[index];
+      if (author?.kind === 'input' && 'message' in event) this.inputs.set(event.message.id, author.from);
+      if (this.apply(event) && author !== undefined) this.view.authors.note(event, author);
+    }
   }
 
   /** Changes the system prompt, which is not part of the conversation. Models get it from the next call on. */
@@ -128,7 +135,7 @@ export class Conversation {
     this.eventsTaken = undefined;
     this.ephemerals = [];
     this.replacements.clear();
-    this.restore(kept);
+    this.restore(kept, []);
     return survivors.flatMap(({ index, author }) => {
       const event = events[index];
       return event !== undefined && this.applyAgain(event, author) ? [events.length - index] : [];

@@ -10,11 +10,13 @@ import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { TurnUsage } from '../../ports/turn-outcome.ts';
 import type { EffectOutcome, ResumePoint } from '../../trace/resume-point.ts';
 import { countTurn, usageOf } from '../../usage/count-turn.ts';
-import type { StepRecord, TakenInput, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
+import type { EventAuthor, StepRecord, TakenInput, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
 
 export interface TurnLog {
   /** The message events that count, in order. */
   readonly events: readonly MessageEvent[];
+  /** The authors of these events; absent in a replay. */
+  readonly authors?: readonly EventAuthor[];
   readonly inputId: string | undefined;
   /** The inputs of other events that the turn has taken, in order. */
   readonly taken: readonly TakenMessage[];
@@ -40,10 +42,12 @@ export interface TurnLog {
 /** The message of an input that the turn has taken, the event that it came with, and the step after it. */
 export type TakenMessage = NonNullable<ResumePoint['taken']>[number];
 
+type MessageRecord = Extract<TurnRecord, { type: 'message' }>;
+
 /** `movedFrom`: the last other node that ran the turn, if there is one. */
 export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string): TurnLog {
-  const events: MessageEvent[] = [];
-  let waiting: MessageEvent[] = [];
+  const counted: MessageRecord[] = [];
+  let waiting: MessageRecord[] = [];
   let inputId: string | undefined;
   const taken: TakenMessage[] = [];
   let restorePoint: TurnLog['restorePoint'];
@@ -54,13 +58,13 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
   const intents = new Set<string>();
   const steps: StepRecord[] = [];
   const seal = () => {
-    events.push(...waiting);
+    counted.push(...waiting);
     waiting = [];
   };
   for (const record of records) {
     switch (record.type) {
       case 'message':
-        waiting.push(record.event);
+        waiting.push(record);
         if (record.author.kind !== 'input' || record.author.again === true || record.event.type !== 'append') break;
         if (record.took === undefined) inputId = record.event.message.id;
         else taken.push(takenMessage(record.event.message.id, record.took));
@@ -92,15 +96,17 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
   }
   const more = { ...(plan === undefined ? {} : { plan }), ...(movedFrom === undefined ? {} : { movedFrom }) };
   const usage = usageOf(countTurn(records.map((record) => ({ at: 0, record }))));
-  return { events, inputId, taken, effects, intents, steps, usage, restorePoint, resumes, ...more };
+  const events = counted.map(({ event }) => event);
+  const authors = counted.map(({ author }) => author);
+  return { events, authors, inputId, taken, effects, intents, steps, usage, restorePoint, resumes, ...more };
 }
 
 function takenMessage(messageId: string, { event, beforeStep }: TakenInput): TakenMessage {
   return { messageId, eventId: event.id, beforeStep };
 }
 
-function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {
-  return events.filter((_, index) => survivors.includes(events.length - index));
+function survivorsOf({ survivors = [] }: StepRecord, messages: readonly MessageRecord[]): MessageRecord[] {
+  return messages.filter((_, index) => survivors.includes(messages.length - index));
 }
 
 /** When this many records are queued, a flush starts by itself. */

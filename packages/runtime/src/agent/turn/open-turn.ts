@@ -3,14 +3,13 @@ import type { AgentEvent, JsonValue } from '@goondan/types';
 import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import { Conversation } from '../conversation/conversation.ts';
-import type { InputOrigin, OpenTurn } from '../conversation/conversation-store.ts';
+import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { LlmView } from '../conversation/llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import { openDemand } from '../output/demand.ts';
 import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
-import { originOf } from './input-message.ts';
 import type { TurnOptions } from './run-turn.ts';
 import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
@@ -47,7 +46,7 @@ export async function openTurn(
   });
   const resumed = replay?.before !== undefined || opened.log.length > 0;
   if (resumed) log.write({ type: 'resumed', ...(options.isExcused === true ? { isExcused: true } : {}) });
-  const conversation = await openConversation(agent, opened, before, originOf(event), log);
+  const conversation = await openConversation(agent, opened, before, log);
   const inputEvent = Object.freeze({ ...event });
   const toolResults: RunningTurn['toolResults'] = [];
   const turnLayers = agent.layers.of('turn');
@@ -105,7 +104,6 @@ async function openConversation(
   agent: AgentParts,
   opened: OpenTurn,
   before: TurnLog,
-  from: InputOrigin,
   log: TurnLogWriter,
 ): Promise<Conversation> {
   const view =
@@ -128,8 +126,9 @@ async function openConversation(
         ...(author.kind === 'extension' ? { extension: author.name } : {}),
       }),
   });
-  const own = before.inputId === undefined ? [] : [[before.inputId, from] as const];
-  conversation.restore(before.events, [...own, ...before.taken.map(({ messageId }) => [messageId] as const)]);
+  const taken = before.taken.map(({ messageId }) => messageId);
+  const inputIds = before.inputId === undefined ? taken : [before.inputId, ...taken];
+  conversation.restore(before.events, inputIds, before.authors);
   return conversation;
 }
 

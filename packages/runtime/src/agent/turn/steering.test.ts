@@ -245,6 +245,22 @@ describe('a turn that took an input and was interrupted', () => {
     }
   });
 
+  test('Y-08 keeps it through a `truncate` of a layer, after an interruption at any record behind the input', async () => {
+    const shorten = beforeNext('shorten', 'step', (ctx) => {
+      if (ctx.stepIndex === 1) ctx.emitMessageEvent({ type: 'truncate' });
+    });
+    const waiting = new WaitingInputs();
+    const extensions = [shorten];
+    const work = () => waiting.add(steeringInput('n', 2));
+    const whole = await recordTurn({ steps: 1, work, waiting, extensions });
+    const taken = whole.findIndex((each) => each.type === 'message' && each.took !== undefined);
+    for (let length = taken + 1; length <= whole.length; length += 1) {
+      const agent = await start({ steps: 0, store: await interruptedStore(whole.slice(0, length)), extensions });
+      await agent.say('go', { waiting: new WaitingInputs(), seq: 1 });
+      expect(storyOf(await agent.messages())).toBe('go, text of n, assistant');
+    }
+  });
+
   /** Runs a turn and returns all its records. */
   async function recordTurn({ waiting, ...setting }: Setting & { readonly waiting: WaitingInputs }) {
     const { store, records } = recordingStore();
