@@ -5,7 +5,7 @@ import {
   createUserMessage,
   type ConversationState,
   type ExtensionIdentity,
-  type GoondanError,
+  GoondanError,
   type Message,
   type MessageEvent,
   type TurnMiddlewareContext,
@@ -173,6 +173,26 @@ describe('a truncate', () => {
     expect(agent.requests.at(-1)?.messages.map(({ content }) => content)).toEqual(['three']);
   });
 
+  test('M-03 M-04 after a failure survives the retry of the step, together with the input', async () => {
+    let failures = 0;
+    const { agent, kept } = await afterTruncate((clear) =>
+      extension('clear', ({ pipeline }) => {
+        pipeline.register('step', (ctx) =>
+          ctx.next().catch((error: unknown) => {
+            clear(ctx);
+            throw error;
+          }),
+        );
+        pipeline.register('step', (ctx) => {
+          if (!isSecond(ctx) || failures++ > 0) return ctx.next();
+          throw new GoondanError('E_MODEL_FAILED', 'overloaded', { retryable: true });
+        });
+      }),
+    );
+    expect(agent.requests[1]?.messages.map(({ content }) => content)).toEqual(['What time is it?']);
+    expect(kept).toBe('What time is it? | Let me look. |  | Seven.');
+  });
+
   test('M-04 of a turn layer whose turn has failed removes everything', async () => {
     const { seen, kept } = await afterTruncate((clear) =>
       extension('clear', ({ pipeline }) => {
@@ -265,6 +285,13 @@ describe('the source of a message that an extension makes', () => {
       'turn-event-1.input': { type: 'user' },
       theirs: others,
     });
+    const rename: Emit = (ctx) => {
+      const theirs = ctx.conversationState.nextMessages.filter(({ id }) => id === 'theirs');
+      for (const each of theirs) {
+        ctx.emitMessageEvent({ type: 'replace', targetId: 'theirs', message: { ...each, id: 'renamed' } });
+      }
+    };
+    expect((await sourcesAfter(rename)).sources['renamed']).toEqual(others);
   });
 
   test('M-09 cannot be another extension', async () => {
