@@ -193,6 +193,21 @@ describe('a truncate', () => {
     expect(kept).toBe('What time is it? | Let me look. |  | Seven.');
   });
 
+  test('M-04 after the answer of a layer, which skipped the steps, removes everything', async () => {
+    const { seen, kept } = await afterTruncate((clear) =>
+      extension('clear', ({ pipeline }) => {
+        pipeline.register('turn', (ctx) => ctx.next().finally(() => clear(ctx)));
+        const answer = async (ctx: TurnMiddlewareContext) => {
+          if (!isSecond(ctx)) return ctx.next();
+          return { turnId: ctx.turnId, finishReason: 'text_response' as const };
+        };
+        pipeline.register('turn', answer, { mayShortCircuit: true });
+      }),
+    );
+    expect(seen).toMatchObject({ next: '', folded: '' });
+    expect(kept).toBe('');
+  });
+
   test('M-04 of a turn layer whose turn has failed removes everything', async () => {
     const { seen, kept } = await afterTruncate((clear) =>
       extension('clear', ({ pipeline }) => {

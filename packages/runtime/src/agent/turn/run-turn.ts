@@ -113,6 +113,8 @@ async function answer(turn: RunningTurn, options: TurnOptions): Promise<TurnResu
     contextFor: (asking, next) => new TurnContext(turn, undefined, asking, next),
     core: () => enterSteps(turn),
     read: readTurnResult,
+    // A layer that answers in place of the steps ends the part before them, too.
+    answered: () => void (turn.phase = 'post'),
   });
   // Called only for its check: throws if a layer has set metadata that is not JSON since the last step.
   recordedMetadata(turn.metadata, agent.mask);
