@@ -2,8 +2,7 @@
 import { GoondanError } from '@goondan/types';
 import { loadBundle } from './config/bundle/load-bundle.ts';
 import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
-import type { Examine } from './config/examination.ts';
-import type { SwarmPlan } from './config/swarm-plan.ts';
+import type { BundleSource } from './config/examination.ts';
 
 /** The place of a running swarm: its workspace, or for a node its name in the store. It must stay the same. */
 type SwarmWorkspace = { readonly stateRoot: string } & ({ readonly workspaceId: string } | { readonly swarm: string });
@@ -17,14 +16,6 @@ export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 
 export async function readFolderPlan({ bundleFolder, ...choice }: SwarmFolder): Promise<ResolvedSwarm> {
   const environment = process.env;
   return resolveSwarm(await loadBundle(bundleFolder, { environment }), { environment, ...choice });
-}
-
-/** The bundle of a running swarm. */
-export interface BundleSource {
-  /** Reads the plan again. **Errors** — `E_RELOAD_SWARM`, those of `readFolderPlan`. */
-  readPlan(): Promise<SwarmPlan>;
-  /** Examines a changeset of the bundle. */
-  readonly examine: Examine;
 }
 
 /** Makes the source of a swarm that runs in this workspace. The bundle is read with the environment of this process. */

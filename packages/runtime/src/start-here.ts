@@ -1,12 +1,13 @@
 import { checkSwarmPlan } from './config/check-swarm-plan.ts';
+import type { BundleSource } from './config/examination.ts';
 import type { Swarm } from './control/swarm.ts';
 import { defined } from './json/defined.ts';
-import { type BundleAt, type OrchestratorOptions, startOrchestrator } from './orchestrator/start-orchestrator.ts';
+import { type OrchestratorOptions, startOrchestrator } from './orchestrator/start-orchestrator.ts';
 import type { ClusterOptions } from './orchestrator/start/join-cluster.ts';
 import { rejoiningSwarm } from './orchestrator/start/rejoining-swarm.ts';
 import { writeStandardError } from './ports/write-standard-error.ts';
 import { realFolder } from './real-folder.ts';
-import { type BundleSource, bundleSource, readFolderPlan, type SwarmFolder } from './read-folder-plan.ts';
+import { bundleSource, readFolderPlan, type SwarmFolder } from './read-folder-plan.ts';
 import { chooseStateRoot, type PlanToStart, type StartSwarmOptions } from './start-swarm.ts';
 import { openChangesets } from './workspace/changesets/open-changesets.ts';
 import { nodeWorkspaceId, workspaceId } from './workspace/layout/workspace-id.ts';
@@ -21,7 +22,7 @@ type SwarmToStart = StartSwarmOptions &
 export interface NodeToStart {
   readonly cluster?: ClusterOptions;
   /** Reads the bundle from another folder, with a plan; see `OrchestratorOptions`. */
-  readonly bundleAt?: (folder: string) => BundleAt;
+  readonly bundleAt?: (folder: string) => BundleSource;
 }
 
 /**

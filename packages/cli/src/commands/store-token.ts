@@ -1,8 +1,6 @@
-import type { CommonOptions, StoreOptions } from '../common-options.ts';
+import type { StoreOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
-
-type Options = CommonOptions & StoreOptions;
 
 const EXAMPLE_STORE = '--store postgres://gdn@db.example/gdn';
 
@@ -53,13 +51,13 @@ export function addStoreTokenCommand(store: GdnCommand): void {
     .runs(remove);
 }
 
-async function tokensOf(options: Options) {
+async function tokensOf(options: StoreOptions) {
   const { needCluster } = await import('../cluster/need-cluster.ts');
   return (await needCluster(options).open()).tokens;
 }
 
 /** Returns the tokens for a command that changes them. **Errors** — those of `operatingToken`. */
-async function changeableTokens(options: Options, command: string) {
+async function changeableTokens(options: StoreOptions, command: string) {
   const [{ needCluster }, { operatingToken }] = await Promise.all([
     import('../cluster/need-cluster.ts'),
     import('../cluster/operating-token.ts'),
@@ -68,13 +66,17 @@ async function changeableTokens(options: Options, command: string) {
   return tokensOf(options);
 }
 
-async function add(options: Options & { readonly read?: boolean }, _terminal: Terminal, name: string): Promise<Result> {
+async function add(
+  options: StoreOptions & { readonly read?: boolean },
+  _terminal: Terminal,
+  name: string,
+): Promise<Result> {
   const scope = options.read === true ? 'read' : 'operate';
   const token = await (await changeableTokens(options, '`gdn store token add`')).add(name, scope);
   return { json: { name, scope, token }, text: `${token}\n` };
 }
 
-async function list(options: Options, terminal: Terminal): Promise<Result> {
+async function list(options: StoreOptions, terminal: Terminal): Promise<Result> {
   const { renderTable } = await import('../render-table.ts');
   const tokens = await (await tokensOf(options)).list();
   const json = tokens.map(({ name, scope, createdAt }) => ({ name, scope, createdAt: createdAt.toISOString() }));
@@ -86,7 +88,7 @@ async function list(options: Options, terminal: Terminal): Promise<Result> {
 }
 
 async function remove(
-  options: Options & { readonly force?: boolean },
+  options: StoreOptions & { readonly force?: boolean },
   _terminal: Terminal,
   name: string,
 ): Promise<Result> {

@@ -1,9 +1,7 @@
-import type { CommonOptions, StoreOptions } from '../common-options.ts';
+import type { StoreOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
 import { addStoreImportCommand } from './store-import.ts';
 import { addStoreTokenCommand } from './store-token.ts';
-
-type Options = CommonOptions & StoreOptions;
 
 const EXAMPLE_STORE = '--store postgres://gdn@db.example/gdn';
 
@@ -28,7 +26,7 @@ export function addStoreCommand(program: GdnCommand): void {
     .commonOptions()
     .storeOption()
     .examples(`gdn store init ${EXAMPLE_STORE}`, 'GOONDAN_STORE=@store.txt gdn store init --json')
-    .runs(async (options: Options) => {
+    .runs(async (options: StoreOptions) => {
       const [{ needCluster }, { initStore }] = await imports();
       return initStore(needCluster(options));
     });
@@ -43,7 +41,7 @@ export function addStoreCommand(program: GdnCommand): void {
     .commonOptions()
     .storeOption()
     .examples(`gdn store status ${EXAMPLE_STORE}`)
-    .runs(async (options: Options, terminal) => {
+    .runs(async (options: StoreOptions, terminal) => {
       const [{ needCluster }, { showStoreStatus }] = await imports();
       return showStoreStatus(needCluster(options), terminal);
     });

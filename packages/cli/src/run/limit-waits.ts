@@ -1,7 +1,7 @@
 /** The model calls of a turn, and of the turns that it caused, that wait for a limit of their model now. */
 import type { SwarmNotice } from '@goondan/runtime';
 
-type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
+export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
 
 /** The maximum number of waiting calls that are kept. The others are not shown. */
 const MOST_KEPT = 1_000;

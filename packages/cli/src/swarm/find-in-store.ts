@@ -5,6 +5,7 @@ import type { ListedWorkspace } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { FoundWorkspace } from './find-workspace.ts';
 import type { ClusterPlace } from './swarm-place.ts';
 
 /**
@@ -19,12 +20,10 @@ export async function findInStore(
   return { cluster, ...found };
 }
 
-interface Found {
-  readonly swarm: string;
-  readonly workspaceId: string;
-}
-
-async function findByBundle({ bundle, swarm }: Pick<BundleOptions, 'bundle' | 'swarm'>): Promise<Found | undefined> {
+async function findByBundle({
+  bundle,
+  swarm,
+}: Pick<BundleOptions, 'bundle' | 'swarm'>): Promise<FoundWorkspace | undefined> {
   const folder = bundleFolder(undefined, bundle === undefined ? {} : { bundle });
   if (bundle === undefined && !existsSync(join(folder, 'goondan.yaml'))) return undefined;
   const { findWorkspaceIn } = await import('./find-workspace.ts');
@@ -39,7 +38,7 @@ async function findByBundle({ bundle, swarm }: Pick<BundleOptions, 'bundle' | 's
   }
 }
 
-async function findByName(cluster: ClusterAccess, wanted: string | undefined): Promise<Found> {
+async function findByName(cluster: ClusterAccess, wanted: string | undefined): Promise<FoundWorkspace> {
   const name = wanted?.replace(/^Swarm\//, '');
   const listed = await (await cluster.open()).swarms.list();
   const fitting = listed.filter(({ workspaceId, swarm }) => name === undefined || [workspaceId, swarm].includes(name));

@@ -29,10 +29,8 @@ export interface SwarmStatus {
   readonly nodes: readonly ClusterNode[];
 }
 
-type Rows = Pick<Database, 'query'>;
-
 /** Reads the status. It works for a database without tables, too. **Errors** — `E_STORE_AWAY`, `E_STORE_ADDRESS`. */
-export async function readStatus(database: Rows): Promise<StoreStatus> {
+export async function readStatus(database: Pick<Database, 'query'>): Promise<StoreStatus> {
   const schema = await readVersion(database);
   const server = await readServer(database);
   const isUsable = schema === SCHEMA_VERSION;
@@ -77,7 +75,7 @@ const SERVER = `select current_setting('server_version') as version,
      else count(*) filter (where sync_state in ('sync', 'quorum')) end from pg_stat_replication) as standbys,
   pg_is_in_recovery() as is_standby, pg_database_size(current_database()) as bytes`;
 
-async function readServer(database: Rows): Promise<ServerRow> {
+async function readServer(database: Pick<Database, 'query'>): Promise<ServerRow> {
   const [row] = await database.query<ServerRow>(SERVER);
   if (row === undefined) throw new Error('PostgreSQL returned no row for a query of its settings.');
   return row;
@@ -107,14 +105,14 @@ export function warningsOf(server: ServerSettings, schema: number): readonly str
   return found.filter((warning) => warning !== false);
 }
 
-async function readTables(database: Rows): Promise<StoreStatus['tables']> {
+async function readTables(database: Pick<Database, 'query'>): Promise<StoreStatus['tables']> {
   return database.query(
     `select c.relname::text as name, pg_total_relation_size(c.oid) as bytes, greatest(c.reltuples, 0)::bigint as rows
 from pg_class c where c.relkind = 'r' and c.relname like 'gdn\\_%' and pg_table_is_visible(c.oid) order by 2 desc, 1`,
   );
 }
 
-async function readSwarms(database: Rows): Promise<readonly SwarmStatus[]> {
+async function readSwarms(database: Pick<Database, 'query'>): Promise<readonly SwarmStatus[]> {
   const rows = await database.query<{
     readonly swarm: string;
     readonly instances: number;

@@ -7,8 +7,6 @@ import type { Tokens, TokenScope } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
 
-type Rows = Pick<Database, 'query'>;
-
 /** The fewest and the most characters of a token. A shorter one could be guessed. */
 const FEWEST = 32;
 const MOST = 512;
@@ -27,7 +25,7 @@ export interface ListedToken {
   readonly createdAt: Date;
 }
 
-export function postgresTokens(database: Rows): Tokens {
+export function postgresTokens(database: Pick<Database, 'query'>): Tokens {
   return {
     async check(token) {
       if (token.length < FEWEST || token.length > MOST) return undefined;
@@ -66,7 +64,7 @@ export function checkNewToken({ name, token = randomToken() }: Pick<NewToken, 'n
  * Adds a token and returns it. It cannot be read again. **Errors** — those of `checkNewToken`; `E_CLUSTER_TOKEN` when the name
  * or the token is taken.
  */
-export async function addToken(database: Rows, added: NewToken): Promise<string> {
+export async function addToken(database: Pick<Database, 'query'>, added: NewToken): Promise<string> {
   const token = checkNewToken(added);
   const { name, scope } = added;
   // A repeated statement finds its own row: the same name, scope and hash.
@@ -88,7 +86,7 @@ returning 1`,
   });
 }
 
-export async function listTokens(database: Rows): Promise<readonly ListedToken[]> {
+export async function listTokens(database: Pick<Database, 'query'>): Promise<readonly ListedToken[]> {
   const rows = await database.query<{ readonly name: string; readonly scope: TokenScope; readonly created_at: Date }>(
     'select name, scope, created_at from gdn_token order by created_at, name',
   );
@@ -99,7 +97,7 @@ export async function listTokens(database: Rows): Promise<readonly ListedToken[]
  * Removes a token. Returns false if there is none with this name. **Errors** — `E_CLUSTER_TOKEN` while living nodes of any
  * swarm use it, and for the last token that may operate; never with `force`.
  */
-export async function removeToken(database: Rows, name: string, force = false): Promise<boolean> {
+export async function removeToken(database: Pick<Database, 'query'>, name: string, force = false): Promise<boolean> {
   const [row] = await database.query<{
     readonly removed: boolean;
     readonly users: string | null;

@@ -44,3 +44,11 @@ export interface Candidate {
 
 /** Examines a changeset of the bundle from which a swarm was started. */
 export type Examine = (request: ExaminationRequest) => Promise<Examination>;
+
+/** The bundle of a running swarm. */
+export interface BundleSource {
+  /** Reads the plan again. **Errors** — `E_RELOAD_SWARM`, those of `readFolderPlan`. */
+  readPlan(): Promise<SwarmPlan>;
+  /** Examines a changeset of the bundle. */
+  readonly examine: Examine;
+}

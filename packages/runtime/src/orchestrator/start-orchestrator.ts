@@ -12,7 +12,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
-import type { Examine } from '../config/examination.ts';
+import type { BundleSource, Examine } from '../config/examination.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
@@ -83,7 +83,7 @@ export interface OrchestratorOptions {
    * Reads plans from a folder with another copy of the bundle, for a node. When absent, the node runs the given plan, and
    * no bundle is deployed.
    */
-  readonly bundleAt?: (folder: string) => BundleAt;
+  readonly bundleAt?: (folder: string) => BundleSource;
   /** See `SwarmStatus`. */
   readonly oneShot?: true;
   /** Receives every log line, in addition to the files. Must not throw. */
@@ -97,12 +97,6 @@ export interface OrchestratorOptions {
   readonly ids?: Ids;
   /** The operating system; the system of this process when absent. */
   readonly platform?: string;
-}
-
-/** The bundle in a folder. */
-export interface BundleAt {
-  readPlan(): Promise<SwarmPlan>;
-  readonly examine: Examine;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { InputPart, OutputDemand } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { isObject } from '../../json/is-object.ts';
-import { markOf, readFilePart } from './read-file-part.ts';
+import { markOf, type Part, readFilePart } from './read-file-part.ts';
 
 /**
  * A message of the transcript. Images and files are in the text as a short mark, so that a chat is recognised by its
@@ -168,8 +168,6 @@ function readEarlier(message: unknown): ChatMessage[] {
       throw invalid(`There is no role ${JSON.stringify(role) ?? 'of no name'}.`);
   }
 }
-
-type Part = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** The text of a message; `other` returns the text of a part that is not text. */
 function textOf(content: unknown, other: (part: Part) => string): string {

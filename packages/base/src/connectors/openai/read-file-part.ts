@@ -4,7 +4,7 @@ import type { InputPart } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { isObject } from '../../json/is-object.ts';
 
-type Part = Readonly<Record<string, unknown>> & { readonly type: string };
+export type Part = Readonly<Record<string, unknown>> & { readonly type: string };
 
 const audioTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 

@@ -17,15 +17,13 @@ import { fetchSameOrigin } from './fetch-same-origin.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { OpenCalls } from './open-calls.ts';
 import { reportSeldom } from './report-seldom.ts';
-import { loadSdk, type Sdk } from './sdk.ts';
+import { loadSdk, type Sdk, type SdkClient } from './sdk.ts';
 import { MOST_ROUNDS, questionCapabilities, refusal, ServedQuestions } from './serve-questions.ts';
 import { ServerProcess } from './server-process.ts';
 import { hasToken, type ServerTarget } from './server-target.ts';
 import { CLEAR_TEXT, keepsSecrets } from './sign-in/clear-text.ts';
 import { ServerSignIn } from './sign-in/server-sign-in.ts';
 import { spacedStreams } from './spaced-streams.ts';
-
-type SdkClient = InstanceType<Sdk['Client']>;
 
 /** The maximum number of pages of a list that are read. */
 const MOST_PAGES = 32;

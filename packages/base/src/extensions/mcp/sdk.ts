@@ -13,6 +13,7 @@ export type {
 } from '@modelcontextprotocol/client';
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
+export type SdkClient = InstanceType<Sdk['Client']>;
 
 export function loadSdk(): Promise<Sdk> {
   return import('@modelcontextprotocol/client');

@@ -5,10 +5,8 @@
 import { isObject } from '../../json/is-object.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { OpenCall, OpenCalls } from './open-calls.ts';
-import type { Sdk } from './sdk.ts';
+import type { Sdk, SdkClient } from './sdk.ts';
 import { readQuestion, type ServerAnswer, type ServerQuestion } from './server-question.ts';
-
-type SdkClient = InstanceType<Sdk['Client']>;
 
 /**
  * The capabilities that the client declares. The SDK must not fill in defaults: the doors show them, and a person may have

@@ -3,13 +3,12 @@
  * a line that stays.
  */
 import { placeText } from '@goondan/types';
+import type { RuntimeNotice } from '../../run/limit-waits.ts';
 import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
-import type { SwarmNotice } from '@goondan/runtime';
 import { isCancellation } from '@goondan/types';
 import { formatDuration, formatElapsed } from './format-duration.ts';
 
-type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
 type Payload = RuntimeNotice['payload'];
 
 interface Running {

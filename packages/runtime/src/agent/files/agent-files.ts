@@ -25,9 +25,7 @@ import { readSource } from '../../files/read-source.ts';
 import { toReference } from '../../files/to-reference.ts';
 import type { AgentBlobs } from '../../store/blobs.ts';
 import { unknownFile } from '../../store/unknown-file.ts';
-import { referencesIn, referencesOf } from './find-references.ts';
-
-type Part = Extract<ModelMessage['content'], readonly unknown[]>[number];
+import { type Part, referencesIn, referencesOf } from './find-references.ts';
 
 /** The most bytes that are kept in memory for later model calls. */
 const MOST_KEPT_BYTES = 64 * 1_024 * 1_024;

@@ -1,6 +1,6 @@
 import { digestOfReference, type ModelMessage, sourceOfPart } from '@goondan/types';
 
-type Part = Extract<ModelMessage['content'], readonly unknown[]>[number];
+export type Part = Extract<ModelMessage['content'], readonly unknown[]>[number];
 
 /** Returns the digests of the files to which a message refers. */
 export function referencesIn({ content }: ModelMessage): readonly string[] {

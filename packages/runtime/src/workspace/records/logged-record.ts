@@ -1,9 +1,7 @@
 /** The records of a turn, as they are in a frame of the log. */
 import type { AgentEvent, MessageEvent } from '@goondan/types';
-import type { TakenInput, TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { EventAuthor, TakenInput, TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { encodeMessage, reviveEvent, type Stored, type StoredMessageEvent } from '../../messages/message-text.ts';
-
-type MessageRecord = Extract<TurnRecord, { type: 'message' }>;
 
 export interface LoggedRecord {
   readonly seq: number;
@@ -34,7 +32,7 @@ export interface StoredMessageRecord {
   readonly type: 'message';
   readonly at?: number;
   readonly step?: string;
-  readonly author: MessageRecord['author'];
+  readonly author: EventAuthor;
   readonly event: StoredMessageEvent;
   readonly took?: StoredTaken;
   readonly origin?: EventOrigin;
@@ -44,7 +42,7 @@ export interface StoredMessageRecord {
 export type StoredTaken = Omit<TakenInput, 'event'> & { readonly event: Stored<AgentEvent> };
 
 /** A record as JSON. Only message records contain a date. */
-export type StoredRecord = StoredMessageRecord | Exclude<TurnRecord, MessageRecord>;
+export type StoredRecord = StoredMessageRecord | Exclude<TurnRecord, { type: 'message' }>;
 
 /** Makes the JSON text of a record. `more`: fields of a record that was copied by a fork. */
 export function encodeRecord(record: TurnRecord, more: Pick<StoredMessageRecord, 'at' | 'origin'> = {}): string {
