@@ -15,7 +15,7 @@ export interface ClusterAccess {
   /** The value of `--store`, for suggested commands; absent when the address is that of `GOONDAN_STORE`. */
   readonly typed?: string;
   /** The address with its password, and the files from which the address and the token come. They are never deployed. */
-  readonly secrets: ClusterSecrets;
+  readonly secrets: { readonly address: string; readonly files: readonly string[] };
   /** Returns the token for the nodes. **Errors** — `E_CLUSTER_TOKEN`. */
   token(): string;
   /**
@@ -26,11 +26,6 @@ export interface ClusterAccess {
   /** Like `open`, but also for a database without the tables of this version. */
   openAny(): Promise<OpenedStore>;
   close(): Promise<void>;
-}
-
-export interface ClusterSecrets {
-  readonly address: string;
-  readonly files: readonly string[];
 }
 
 /**

@@ -28,16 +28,15 @@ export interface DeployedBundle {
   readonly by: string;
 }
 
-/** `expect`: the bundle that must be the deployed one, by its digest or the beginning of it. */
-type DeployRequest = BundleOptions & { readonly folder: string; readonly expect?: string };
-
 /**
+ * `expect`: the bundle that must be the deployed one, by its digest or the beginning of it.
+ *
  * **Errors** — those of `operatingToken`, `openBundle`, `packBundle` and the store; `E_SWARM_UNKNOWN`; `E_DEPLOY_CONFLICT` if
  * another bundle than the expected one is deployed, unless it is this one.
  */
 export async function deployBundle(
   cluster: ClusterAccess,
-  request: DeployRequest,
+  request: BundleOptions & { readonly folder: string; readonly expect?: string },
   terminal: Terminal,
 ): Promise<DeployedBundle> {
   const { name: by } = await operatingToken(cluster, '`gdn deploy`');

@@ -22,12 +22,10 @@ function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string)
 }
 
 /** Names the person who changed the arguments of a tool call, and their door. */
-function describeChange({ changedBy, changedVia }: Pick<ToolAuthor, 'changedBy' | 'changedVia'>): string {
+function describeChange({ changedBy, changedVia }: Extract<EventAuthor, { kind: 'tool' }>): string {
   if (changedBy === undefined) return '';
   return ` with arguments of ${changedBy}${changedVia === undefined ? '' : ` via ${changedVia}`}`;
 }
-
-type ToolAuthor = Extract<EventAuthor, { kind: 'tool' }>;
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {
   if (kind === 'agent') return `agent ${name}${instanceKey === undefined ? '' : ` (${instanceKey})`}`;

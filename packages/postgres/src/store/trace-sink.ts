@@ -38,7 +38,11 @@ export interface TraceChunk {
 export function openTraceSink(
   database: Database,
   swarm: string,
-  { clock, report, limits = defaultLimits.traces }: RecordSinkOptions & { readonly limits?: TraceLimits },
+  {
+    clock,
+    report,
+    limits = defaultLimits.traces,
+  }: RecordSinkOptions & { readonly limits?: typeof defaultLimits.traces },
 ): TraceSink & { close(): Promise<void> } {
   const keep = keepNewest({
     most: limits.bytes * limits.files,
@@ -74,8 +78,6 @@ export function openTraceSink(
     close: () => batches.close(),
   };
 }
-
-export type TraceLimits = (typeof defaultLimits)['traces'];
 
 function chunkOf(
   instance: AgentAddress,

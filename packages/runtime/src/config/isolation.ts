@@ -7,8 +7,9 @@ export const MOST_SHARED = 200;
 export const LARGEST_SHARE = 1_000;
 
 /** Returns how many conversations may share a process; 1 when each has a process of its own. */
-export function mostInstancesOf({ isolation, maxInstances = MOST_SHARED }: Isolated): number {
+export function mostInstancesOf({
+  isolation,
+  maxInstances = MOST_SHARED,
+}: Pick<DeclaredAgent, 'isolation' | 'maxInstances'>): number {
   return isolation === 'agent' ? maxInstances : 1;
 }
-
-type Isolated = Pick<DeclaredAgent, 'isolation' | 'maxInstances'>;

@@ -2,17 +2,13 @@ import type { Clock } from '../ports/clock.ts';
 
 /** The connection settings of a client for one swarm. */
 export interface ControlSocket {
-  readonly place: SocketPlace | NodePlace;
+  /** The path of the Unix socket of a swarm on this machine, or the port of a node. */
+  readonly place: { readonly path: string } | NodePlace;
   /** The name of the swarm, for error messages. */
   readonly what: string;
   readonly clock: Clock;
   /** The maximum time without a received byte. */
   readonly silenceMs: number;
-}
-
-/** The Unix socket of a swarm on this machine. */
-export interface SocketPlace {
-  readonly path: string;
 }
 
 /** The control port of a node, which may be on another machine. */

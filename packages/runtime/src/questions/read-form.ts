@@ -83,9 +83,11 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
   }
 }
 
-type Head = Omit<FormField, 'type'>;
-
-function readText(name: string, schema: Fields, head: Head): FormField | { readonly problem: string } {
+function readText(
+  name: string,
+  schema: Fields,
+  head: Omit<FormField, 'type'>,
+): FormField | { readonly problem: string } {
   if (schema['enum'] !== undefined || schema['oneOf'] !== undefined) {
     const choices = readChoices(schema, 'oneOf');
     if (choices === undefined) return wrong(name, 'has choices that are not texts');

@@ -32,11 +32,8 @@ import type { ModelCall } from './model-context.ts';
 import { claimLimits, limitsOf } from './model-limits.ts';
 import { findUncountedCall, mostTextFor, mostTokensOf, priceFor } from './most-tokens.ts';
 
-/** The amounts of a call that are counted. */
-export type Measure = Budget['measure'];
-
 interface MeasuredClaim {
-  readonly measure: Measure;
+  readonly measure: Budget['measure'];
   readonly amount: number;
   /** The prices of models, for money. */
   readonly prices?: Prices;

@@ -23,16 +23,13 @@ export interface InstanceChangesDeps {
   readonly onSwapped: () => void;
 }
 
-/** A message about a change. */
-export type ChangeMessage = Extract<ToAgent, { readonly change: number }>;
-
 export class InstanceChanges {
   readonly #open = new Map<number, { readonly dropped: AbortController; prepared?: PreparedChange }>();
   #last: Promise<void> = Promise.resolve();
 
   constructor(private readonly deps: InstanceChangesDeps) {}
 
-  hear(message: ChangeMessage): void {
+  hear(message: Extract<ToAgent, { readonly change: number }>): void {
     const { change } = message;
     switch (message.type) {
       case 'change.prepare': {

@@ -17,11 +17,11 @@ import type { Phase } from '../supervision/instance-state.ts';
  */
 export const MOST_CHANGES = 50;
 
-/** `prepare`: changes in place. `replace`: is replaced between turns, or has no process to change. */
-export type ProcessFate = 'prepare' | 'replace';
-
-/** Decides how a process takes a change. `changes`: the number of changes that it was asked to prepare so far. */
-export function fateOf({ name }: Phase, replaces: string | undefined, changes: number): ProcessFate {
+/**
+ * Decides how a process takes a change. `prepare`: it changes in place. `replace`: it is replaced between turns, or
+ * there is no process to change. `changes`: the number of changes that it was asked to prepare so far.
+ */
+export function fateOf({ name }: Phase, replaces: string | undefined, changes: number): 'prepare' | 'replace' {
   if (replaces !== undefined || changes >= MOST_CHANGES) return 'replace';
   return CHANGEABLE.has(name) ? 'prepare' : 'replace';
 }

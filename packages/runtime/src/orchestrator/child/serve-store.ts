@@ -47,7 +47,6 @@ const OWN_TEXTS: ReadonlySet<ErrorCode> = new Set([
   'E_STORE_ORDER',
 ]);
 
-type StoreFrame = Extract<FromAgent, { readonly type: 'store' }>;
 type StoreChannel = Pick<ChannelEnd<ToAgent, FromAgent>, 'send' | 'onMessage' | 'onClose' | 'isClosed'>;
 
 export class StoreServer {
@@ -111,7 +110,7 @@ export class StoreServer {
           return { status: 'done' };
       }
     };
-    const answer = async ({ callId, request }: StoreFrame) => {
+    const answer = async ({ callId, request }: Extract<FromAgent, { readonly type: 'store' }>) => {
       if (channel.isClosed) return;
       const outcome = await perform(request).catch((error: unknown) => this.#failure(instance, error));
       await channel.send({ type: 'store.ended', callId, outcome }).catch(async (error: unknown) => {

@@ -11,9 +11,10 @@ export async function describeFiles(files: readonly ComparedFile[]): Promise<Fil
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-type UnifiedDiff = (typeof import('./unified-diff.ts'))['unifiedDiff'];
-
-function describeFile({ path, old, new: after }: ComparedFile, unifiedDiff: UnifiedDiff): string {
+function describeFile(
+  { path, old, new: after }: ComparedFile,
+  unifiedDiff: typeof import('./unified-diff.ts').unifiedDiff,
+): string {
   if (old !== undefined) return unifiedDiff(path, old, after);
   return `${path} was edited by hand since the changeset read it. The content in the changeset:\n${unifiedDiff(path, null, after)}`;
 }
