@@ -224,7 +224,7 @@ describe('an agent that reads private data and text of strangers, and can send d
         code: 'E_AGENT_UNGUARDED',
         resource: 'Agent/a',
         message:
-          'Agent/a reads private data (Tool/file-system), reads text of strangers (Tool/http-fetch), can send data away (Tool/http-fetch), and no person approves its calls.',
+          'It reads private data (Tool/file-system), reads text of strangers (Tool/http-fetch), can send data away (Tool/http-fetch), and no person approves its calls.',
         suggestion: expect.stringContaining('Extension/approval'),
       },
     ]);

@@ -44,7 +44,7 @@ export function* checkExposure(scope: Scope): Generator<Finding> {
       const found = needed.map((ability) => [ability, listNames(parts, ability)] as const);
       if (found.some(([, names]) => names === '')) continue;
       const exposed = found.map(([ability, names]) => `${ability} (${names})`).join(', ');
-      const message = `${agent.loaded.identity} ${exposed}, and no person approves its calls.`;
+      const message = `It ${exposed}, and no person approves its calls.`;
       yield warningIn(agent.loaded, ['spec'], 'E_AGENT_UNGUARDED', message, undefined, 'key');
     }
   }
