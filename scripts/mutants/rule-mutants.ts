@@ -59,8 +59,8 @@ export const ruleMutants: readonly RuleMutant[] = [
   {
     name: 'lose the event of a turn whose process crashes',
     file: 'packages/runtime/src/orchestrator/supervision/lose-process.ts',
-    find: 'return [{ ...rest, crashes: running.crashes + 1 }, ...others];',
-    replace: 'return [...others];',
+    find: 'state: { ...state, queue: [crashed, ...others] },',
+    replace: 'state: { ...state, queue: others },',
     testFile: 'packages/runtime/src/orchestrator/supervision/instance-machine.test.ts',
     title: 'R-03 a crash during a turn sends the same event to the next process',
   },
