@@ -336,9 +336,7 @@ export interface Swarm {
    * `Agent/coder`, and part by part for each changed agent.
    */
   reload(): Promise<ReloadResult>;
-  /**
-   * Drains and ends all processes. Resolves when no process is left. A second call can shorten the grace of the first.
-   */
+  /** Drains and ends all processes. Resolves when no process is left. A second call can shorten the grace of the first. */
   stop(options?: StopOptions): Promise<void>;
   /**
    * Resolves when the swarm has stopped, on request or not. For a swarm of another process, also resolves when that

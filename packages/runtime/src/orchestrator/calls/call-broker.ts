@@ -34,7 +34,7 @@ import type { CallAction, CallFrame } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
 import { describeCircle } from './format-callers.ts';
-import { type OpenCall, OpenCalls } from './open-calls.ts';
+import { boundsOf, type OpenCall, OpenCalls } from './open-calls.ts';
 import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
 
@@ -355,19 +355,6 @@ export class CallBroker {
     this.#finished.add(call.id, call.caller, outcome);
     return [{ type: 'timer.clear', timer: call.id }, ...ends];
   }
-}
-
-function boundsOf(
-  { timeoutMs, timeoutField = 'timeoutMs', timeoutFrom = 'turn' }: CallFrame,
-  times: ReturnType<CallRules['timesOf']>,
-): OpenCall['bounds'] {
-  return {
-    turn: { ms: times.queueTimeoutMs, field: 'queueTimeoutMs', from: 'call' },
-    answer:
-      timeoutMs === undefined
-        ? { ms: times.turnTimeoutMs, field: 'turnTimeoutMs', from: 'turn' }
-        : { ms: timeoutMs, field: timeoutField, from: timeoutFrom },
-  };
 }
 
 function cancelOf({ callee, id }: OpenCall, reason: string): CallAction {

@@ -3,6 +3,8 @@ import type { AgentAddress } from '@goondan/types';
 import type { RequestBound } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { addressKey } from '../address/address-key.ts';
+import type { CallFrame } from './call.ts';
+import type { CallRules } from './check-call.ts';
 
 export interface OpenCall {
   readonly kind: 'request' | 'send';
@@ -81,4 +83,18 @@ function deleteFrom(index: Map<string, Set<OpenCall>>, address: AgentAddress, ca
   const calls = index.get(key);
   calls?.delete(call);
   if (calls?.size === 0) index.delete(key);
+}
+
+/** Returns the time limits of a request: until the turn of the callee begins, and from then on. */
+export function boundsOf(
+  { timeoutMs, timeoutField = 'timeoutMs', timeoutFrom = 'turn' }: CallFrame,
+  times: ReturnType<CallRules['timesOf']>,
+): OpenCall['bounds'] {
+  return {
+    turn: { ms: times.queueTimeoutMs, field: 'queueTimeoutMs', from: 'call' },
+    answer:
+      timeoutMs === undefined
+        ? { ms: times.turnTimeoutMs, field: 'turnTimeoutMs', from: 'turn' }
+        : { ms: timeoutMs, field: timeoutField, from: timeoutFrom },
+  };
 }
