@@ -18,7 +18,7 @@ async function fateAfter(code: ErrorCode, { isCancelled = true, duplicate = fals
   const cancelled: string[] = [];
   // Safe: asking uses nothing else of a swarm.
   const swarm = {
-    ask: async (_delivery: unknown, { onAccepted }: { onAccepted(accepted: Acceptance): void }) => {
+    ask: async (_delivery: unknown, { onAccepted }: { onAccepted: (accepted: Acceptance) => void }) => {
       onAccepted({ ...acceptance, duplicate });
       throw new GoondanError(code, 'No.');
     },

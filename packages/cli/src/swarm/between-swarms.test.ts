@@ -22,10 +22,10 @@ test('the time to find another swarm begins when the last one is gone', async ()
 
 test('Ctrl-C between two swarms is a cancel, in the words of the last swarm', async () => {
   const abort = new AbortController();
-  const attempt = async () => {
+  const stopped = async () => {
     abort.abort();
     throw new GoondanError('E_SWARM_STOPPED', 'It stops.');
   };
-  const error = await betweenSwarms(attempt, abort.signal).catch((reason: unknown) => reason);
+  const error = await betweenSwarms(stopped, abort.signal).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'E_CANCELLED', message: 'It stops.' });
 });

@@ -196,12 +196,12 @@ describe('an agent that reads private data and text of strangers, and can send d
   const fetching = (config: object) => ({ ref: 'Tool/http-fetch', config });
   const both = ['Tool/file-system', 'Tool/http-fetch'];
   const server = { ref: 'Extension/mcp', config: { transport: { type: 'stdio', command: ['server'] } } };
-  const door = (connector: string, rule: object = {}, more: object = {}) =>
+  const door = (connector: string, ingressRule: object = {}, more: object = {}) =>
     resource('Connection', 'door', {
       connectorRef: `Connector/${connector}`,
       config: { port: 0 },
       secrets: { token: 'not-a-real-secret' },
-      ingress: { rules: [{ route: {}, ...rule }] },
+      ingress: { rules: [{ route: {}, ...ingressRule }] },
       ...more,
     });
 
