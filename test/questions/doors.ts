@@ -46,7 +46,10 @@ export class Doors {
   ) {}
 
   static async open(place: GdnPlace, env: Readonly<Record<string, string>> = {}): Promise<Doors> {
-    const ports = { API: freePort(), RIVAL: freePort(), SILENT: freePort(), CHAT: freePort() };
+    // All are held until the last one is found: two connectors at one port would be one door.
+    const [api, rival, silent, chat] = [holdPort(), holdPort(), holdPort(), holdPort()];
+    const ports = { API: api.port, RIVAL: rival.port, SILENT: silent.port, CHAT: chat.port };
+    for (const { release } of [api, rival, silent, chat]) release();
     const yaml = Object.entries(ports).reduce(
       (text, [name, port]) => text.replace(`${name}_PORT`, String(port)),
       await file.text(),
@@ -260,15 +263,15 @@ function codeIn(text: string): string {
 }
 
 /**
- * Returns a free port from 20000 to 29999. The system gives out the ports above 32767: another connection of this machine
- * could take such a port before the connector listens, and keep it.
+ * Listens at a free port from 20000 to 29999. The system gives out the ports above 32767: another connection of this
+ * machine could take such a port before the connector listens, and keep it.
  */
-function freePort(): number {
+function holdPort(): { readonly port: number; release(): void } {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
     try {
-      void Bun.serve({ port, hostname: '127.0.0.1', reusePort: false, fetch: () => new Response() }).stop(true);
-      return port;
+      const server = Bun.serve({ port, hostname: '127.0.0.1', reusePort: false, fetch: () => new Response() });
+      return { port, release: () => void server.stop(true) };
     } catch {
       // The port is taken. Try another one.
     }
