@@ -36,20 +36,26 @@ export function findUnknownField(value: object, known: KnownFields): string | un
   return undefined;
 }
 
+/** The number of dropped fields that are described. */
+const MOST_DESCRIBED = 5;
+
 /**
- * Returns a value without its unknown fields, or the same value if all its fields are known. `tell` gets the description
- * of the first unknown field.
+ * Returns a value without its unknown fields, or the same value if all its fields are known. `tell` gets the descriptions
+ * of the unknown fields.
  */
 export function dropUnknownFields<Value extends object>(
   value: Value,
   known: KnownFields,
   tell: (unknown: string) => void,
 ): Value {
-  const unknown = findUnknownField(value, known);
-  if (unknown === undefined) return value;
-  tell(unknown);
+  if (findUnknownField(value, known) === undefined) return value;
+  const isKnown = ([field]: [string, unknown]) => known.fields[field] === true;
+  const dropped = Object.entries(value).filter((entry) => !isKnown(entry) && entry[1] !== undefined);
+  const described = dropped.slice(0, MOST_DESCRIBED).map(([field]) => describe(field, known));
+  const others = dropped.length - described.length;
+  tell([...described, ...(others > 0 ? [`${others} more`] : [])].join('; '));
   // Safe: the known fields are those of the type.
-  return Object.fromEntries(Object.entries(value).filter(([field]) => known.fields[field] === true)) as Value;
+  return Object.fromEntries(Object.entries(value).filter(isKnown)) as Value;
 }
 
 function describe(field: string, { what, fields, otherNames }: KnownFields): string {

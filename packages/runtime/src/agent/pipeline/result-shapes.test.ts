@@ -215,9 +215,23 @@ describe('an unknown field', () => {
     expect(read(reader, given)).toEqual({ result, dropped: [`"${Object.keys(added)[0]}" is not a field of ${help}`] });
   });
 
-  test('is reported once, however many there are', () => {
-    const { result, dropped } = read(readTurnResult, { ...turn, a: 1, b: 2, c: () => undefined });
-    expect([result, dropped.length]).toEqual([turn, 1]);
+  test('is reported with the others, at most five of them', () => {
+    const { result, dropped } = read(readTurnResult, {
+      ...turn,
+      a: 1,
+      b: 2,
+      c: () => undefined,
+      d: 4,
+      e: 5,
+      f: 6,
+      g: 7,
+    });
+    expect(result).toEqual(turn);
+    expect(dropped).toHaveLength(1);
+    expect(dropped[0]?.split('; ').filter((part) => /^"[a-g]"|more/.test(part))).toMatchObject({
+      length: 6,
+      5: '2 more',
+    });
   });
 
   test('in the error of a turn is dropped; the fields of a caught error are known', () => {
