@@ -109,8 +109,10 @@ export function reportWithoutEnd(
  * Adds what becomes of the input. If a person fixed the agent and sent a queued input again, the agent would answer
  * twice.
  */
-function withFate(code: ErrorCode, suggestion: string, input: TurnReport['input']): string {
-  if (input === undefined) return suggestion;
+function withFate(code: ErrorCode, advice: string, input: TurnReport['input']): string {
+  if (input === undefined) return advice;
+  // The author of an extension may have written the advice without a full stop.
+  const suggestion = /\w$/.test(advice) ? `${advice}.` : advice;
   const time = code === 'E_STORE_AWAY' ? 'the database is back' : 'the agent starts';
   if (input === 'withdrawn') return `${suggestion} The input was withdrawn: type the command again when ${time}.`;
   return `${suggestion} The input is kept, so do not send it again: it is handled when ${time}.`;
