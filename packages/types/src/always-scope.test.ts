@@ -32,6 +32,8 @@ describe('the host of a call', () => {
     ['a second URL elsewhere', { url: 'https://example.com/', headers: { callback: ['//evil.com'] } }],
     ['a second URL as a key', { url: 'https://example.com/', text: { 'https://evil.com/': true } }],
     ['a second URL that only careless programs take', { url: 'https://example.com/', text: 'http:evil.com' }],
+    ['a second URL after a blank', { url: 'https://example.com/', text: ' https://evil.com/' }],
+    ['a second URL in capital letters', { url: 'https://example.com/', text: 'HTTPS:evil.com' }],
     ['an argument that is not declared as a URL', { text: 'https://example.com/' }],
   ])('is unknown: %s', (_, args) => {
     expect(hostOf({ args, schema: uri })).toBeUndefined();
