@@ -145,6 +145,18 @@ describe('allow, ask, deny', () => {
     expect(verdictOf({ rules, default: 'allow' }, { args: { command: text, path: '.env' } })).toBe('deny');
   }, 30_000);
 
+  test('large values that become text are work, too; equality is examined even after all work', () => {
+    const spends = [1, 2].map(() => rule('*', 'allow', { when: { big: 'x' } }));
+    const args = { big: ['x'.repeat(6_000_000)], path: 'b' };
+    const last = (path: ArgumentPattern): ApprovalConfig => ({
+      rules: [...spends, rule('*', 'deny', { when: { path } })],
+      default: 'ask',
+    });
+    expect(verdictOf(last('a'), { args })).toBe('deny');
+    expect(verdictOf(last({ equals: 'a' }), { args })).toBe('ask');
+    expect(verdictOf(last({ equals: 'b' }), { args })).toBe('deny');
+  });
+
   test('a bad pattern is rejected when the agent starts, with its place', () => {
     const refused = (pattern: ArgumentPattern) => () =>
       compileRules([rule('*', 'ask'), rule('*', 'ask', { when: { x: pattern } })]);
