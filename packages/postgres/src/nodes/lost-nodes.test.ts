@@ -55,6 +55,24 @@ describe('R-03 a node that ended', () => {
     expect(await lostNodes()).toEqual({ begun: [first.id, second.id], waiting: [] });
   });
 
+  test('is noted for an event beside at most 99 others', async () => {
+    await addInputs();
+    const lose = async (from: string, to: string) => {
+      const node = await rows.join(from);
+      await node.claim(begun);
+      await rows.endLease(node);
+      await (await rows.join(to)).claim(begun);
+      return (await lostNodes())['begun']?.length;
+    };
+    await rows.database.query(
+      `update gdn_inbox set lost_nodes = array_fill('lost'::text, array[99]) where swarm = $1 and key = 'begun'`,
+      [rows.swarm],
+    );
+    expect(await lose('one', 'two')).toBe(100);
+    await rows.database.query('update gdn_instance set owner = null where swarm = $1', [rows.swarm]);
+    expect(await lose('three', 'four')).toBe(100);
+  });
+
   test('does not count if it has left or has given the conversation away', async () => {
     await addInputs();
     const [first, second] = [await rows.join('one'), await rows.join('two')];
@@ -86,7 +104,7 @@ select pg_sleep(0.5) from freed`,
     expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
   });
 
-  test('does not count against a turn that waits for a person', async () => {
+  test('does not count against a turn that waits for a person, until the question expires', async () => {
     await addInputs();
     const first = await rows.join('one');
     await claimBoth(first);
@@ -96,8 +114,14 @@ values ($1, 'q', '{}', 'coder', 'begun', clock_timestamp() + interval '1 hour')`
       [rows.swarm],
     );
     await rows.endLease(first);
-    await claimBoth(await rows.join('two'));
+    const second = await rows.join('two');
+    await claimBoth(second);
     expect(await lostNodes()).toEqual({ begun: [], waiting: [] });
+    // The question has expired, and no node has removed it yet.
+    await rows.database.query('update gdn_approval set expires_at = clock_timestamp() where swarm = $1', [rows.swarm]);
+    await rows.endLease(second);
+    await claimBoth(await rows.join('three'));
+    expect(await lostNodes()).toEqual({ begun: [second.id], waiting: [] });
   });
 });
 
