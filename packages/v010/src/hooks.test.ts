@@ -114,6 +114,16 @@ describe('hooks beside old extensions', () => {
     expect(await old.turn([])).toEqual(['hook before', 'LLM', 'hook after']);
   });
 
+  test('L-01 L-03 of two extensions are in the order of the agent, also after a change of it', async () => {
+    const hooksOf = (name: string) => declaredHooks([notingHook('turn.pre', name)], name);
+    const [after, extensions] = [[hooksOf('one'), hooksOf('two')], [atPoints('a', ['turn.pre'])]];
+    using old = await startOldAgent(extensions, { after });
+    expect(await old.turn([])).toEqual(['turn.pre a#0', 'one', 'two', 'LLM']);
+    after.reverse();
+    await old.change(extensions);
+    expect(await old.turn([])).toEqual(['turn.pre a#0', 'two', 'one', 'LLM']);
+  });
+
   test('L-01 L-03 keep the order of a running turn whose old extension leaves, and have their own from the next step', async () => {
     const hooks = [notingHook('step.post', 'hook of the step'), notingHook('turn.post', 'hook of the turn')];
     using old = await startOldAgent([atPoints('a', ['step.post', 'turn.post'])], { after: [declaredHooks(hooks)] });
