@@ -66,6 +66,15 @@ describe('the code that runs in a process', () => {
     expect(readBlockedCode(folder)?.conversation).toBe(1);
   });
 
+  test('takes one line of bounded length in the file, whatever its name', () => {
+    const { folder, file, running } = open();
+    running().marker('in tool a\n\nb')();
+    expect(readBlockedCode(folder)?.words).toBe('blocked in tool a b');
+    for (let index = 2; index < 512; index++) running().marker(`in tool ${index}-${'x'.repeat(2_000)}`)();
+    expect(statSync(file).size).toBeLessThan(PAGE + 512 * 301);
+    expect(readBlockedCode(folder)?.words).toStartWith('blocked in tool 511-xxx');
+  });
+
   test('has no name when the file is full, or missing, or cannot be mapped', () => {
     const { folder, file, running } = open();
     const mark = (name: string) => running().marker(`in tool ${name}`)();

@@ -219,6 +219,17 @@ describe('events that are refused or ignored', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('cba');
   });
 
+  test('M-09 the message of another extension is accepted again, also one of an earlier turn', () => {
+    const source = { type: 'extension', extensionName: 'other' } as const;
+    const theirs = createSystemMessage('theirs', {}, { id: 'a', source });
+    const { conversation, layerEmits } = open(warmOf([theirs]));
+    layerEmits({ type: 'remove', targetId: 'a' });
+    layerEmits({ type: 'append', message: theirs });
+    expect(conversation.state.nextMessages).toMatchObject([{ id: 'a', source }]);
+    const forged = { ...theirs, id: 'b' };
+    expect(refused(() => layerEmits({ type: 'append', message: forged }))).toBe('E_MESSAGE_INVALID');
+  });
+
   test('a malformed event is refused; the conversation stays unchanged', () => {
     const { conversation, recorded, emit } = opened('a');
     const late = { type: 'append', message: { ...message('x'), createdAt: new Date('never') } };

@@ -57,6 +57,15 @@ describe('one extension registers', () => {
   });
 });
 
+test('a warning is given once for each layer, also for two of one extension', () => {
+  const registry = new LayerRegistry();
+  for (const name of ['first', 'second']) registry.add('many', 'agent', 'step', pass, { name });
+  const layers = registry.of('step');
+  expect(layers.map((layer) => registry.isFirst('odd', layer))).toEqual([true, true]);
+  expect(layers.map((layer) => registry.isFirst('odd', layer))).toEqual([false, false]);
+  expect(layers.map((layer) => registry.isFirst('other', layer))).toEqual([true, true]);
+});
+
 describe('registration options', () => {
   test('P-05 have defaults: priority 0, onError fail, no deadline, a warning on a short-circuit, no buffering', () => {
     const registry = new LayerRegistry();

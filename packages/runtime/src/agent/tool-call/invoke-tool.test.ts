@@ -104,6 +104,14 @@ describe('the result of a tool call', () => {
     expect(JSON.stringify(result)).not.toContain('sk-live');
   });
 
+  test('the name of an error is masked, also when a layer throws it', async () => {
+    const secret = 'sk-live-0123456789';
+    const thrown = Object.assign(new Error('no'), { name: `Refused ${secret}` });
+    const register = layerOf('toolCall', () => Promise.reject(thrown));
+    const result = await callTool({ register, plan: { secrets: [secret] } });
+    expect(result.error).toMatchObject({ name: 'Refused ***', message: 'no' });
+  });
+
   test('P-12 a layer that throws gives the error result of its call, with the thrown code', async () => {
     const register = layerOf('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
     expect(await callTool({ register })).toMatchObject({ status: 'error', error: { code: 'E_DENIED', message: 'no' } });
