@@ -77,9 +77,9 @@ function startChild<Down, Up>(
     request,
     channel: childEnd,
     kills,
-    exit({ code = null, signal = null, leftBehind = 0 } = { code: 0 }) {
+    exit({ code = null, signal = null, leftBehind = 0, ...more } = { code: 0 }) {
       childEnd.close();
-      parentEnd.onClose(() => exited.resolve({ code, signal, leftBehind }));
+      parentEnd.onClose(() => exited.resolve({ code, signal, leftBehind, ...more }));
     },
   };
   return {

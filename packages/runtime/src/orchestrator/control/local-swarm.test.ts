@@ -439,6 +439,23 @@ describe('a restart of an instance that does not start', () => {
   });
 });
 
+test('the status says in which code the last process of a waiting turn was blocked, until the turn ends', async () => {
+  const blocked = 'blocked in tool archive__run (archive.ts)';
+  const gate = Promise.withResolvers<void>();
+  const { control, agents } = await open(async (turn) => {
+    if (agents.started.length > 1) return gate.promise.then(() => echo(turn));
+    turn.child.exit({ signal: 'SIGKILL', blocked });
+    return undefined;
+  });
+  const asked = control.ask({ input: 'x' });
+  const first = async () => (await control.status()).instances[0];
+  await until(() => agents.started.length === 2);
+  expect((await first())?.problem).toBe(`Its last process did not answer: it was ${blocked}.`);
+  gate.resolve();
+  expect(textOf((await asked).result.responseMessage)).toBe('a/default: x');
+  expect((await first())?.problem).toBeUndefined();
+});
+
 describe('a deletion', () => {
   const at = { agentName: 'a', instanceKey: 'default' };
 
