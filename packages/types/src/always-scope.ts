@@ -22,15 +22,18 @@ export function alwaysScopesOf(asked: Pick<ConnectorQuestion, 'kind' | 'args' | 
  * plainly. So no program can read another host from it: it has no user, no backslash and no invisible character.
  */
 export function hostOf({ args, schema }: Pick<ConnectorQuestion, 'args' | 'schema'>): string | undefined {
-  const [url, ...others] = textsIn(args).filter((text) => beginsAsUrl.test(text));
+  const [url, ...others] = textsIn(args).filter((text) => beginsAsUrl.test(text.replaceAll(invisible, '')));
   if (url === undefined || others.length > 0 || !urlArguments(args, schema).includes(url)) return undefined;
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(url)) return undefined;
   const [host] = /^https?:\/\/[a-z0-9.-]+(?::\d+)?(?=\/|$)/.exec(url) ?? [];
   return host !== undefined && URL.canParse(host) && new URL(host).origin === host ? host : undefined;
 }
 
+/** Parsers of URLs skip tabs and line breaks, also inside. */
+const invisible = /[\p{Cc}\p{Cf}]/gu;
+
 /** Matches also what only careless programs read as a URL. */
-const beginsAsUrl = /^[^\p{L}\p{N}]*(?:https?:|(?:[a-z][\w+.-]*:)?[/\\]{2})/iu;
+const beginsAsUrl = /^[^\p{L}\p{N}]*(?:(?:https?|wss?|ftp|file):|(?:[a-z][\w+.-]*:)?[/\\]{2})/iu;
 
 function textsIn(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return [value];
