@@ -141,6 +141,15 @@ describe('truncate', () => {
     expect(recorded.at(-1)?.author).toEqual(extension);
   });
 
+  test('M-04 brings no message back that has a former id of the input', () => {
+    const { conversation, layerEmits } = opened('a');
+    conversation.appendInput(message('i'));
+    layerEmits({ type: 'replace', targetId: 'i', message: message('j') });
+    layerEmits(append('i'));
+    layerEmits({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('j');
+  });
+
   test('M-04 brings the input back under the id it has after a rollback', () => {
     const { conversation, layerEmits } = opened('a');
     conversation.appendInput(message('i'));

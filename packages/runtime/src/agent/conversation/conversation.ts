@@ -37,8 +37,8 @@ export class Conversation {
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
-  /** The senders of the inputs of the turn, by all ids that the messages have or had: a `replace` may change an id. */
-  private readonly inputs = new Map<string, InputOrigin | undefined>();
+  /** The inputs of the turn, by all ids that they have or had: a `replace` may change an id, and others may use it then. */
+  private readonly inputs = new Map<string, { readonly message: Message; readonly from: InputOrigin | undefined }>();
   private ended = false;
   private ephemerals: Message[] = [];
   /** Maps the old id of a replaced message to the id of its replacement. */
@@ -67,8 +67,10 @@ export class Conversation {
 
   /** Appends an input: that of the turn, as its first event, or between two steps one that the turn has taken. */
   appendInput(message: Message, from?: InputOrigin, took?: TakenInput): void {
-    this.inputs.set(message.id, from);
-    this.emit({ type: 'append', message }, { kind: 'input', ...defined({ from }) }, undefined, took);
+    this.noteInput(
+      this.emit({ type: 'append', message }, { kind: 'input', ...defined({ from }) }, undefined, took),
+      from,
+    );
   }
 
   /**
@@ -83,7 +85,11 @@ export class Conversation {
     const added = this.add(checked, author, stepId);
     if (added === undefined) return [];
     if (added.type !== 'truncate') return [added];
-    const again = inputs.map((message) => this.add({ type: 'append', message }, this.authorOfInput(message), stepId));
+    const again = inputs.map((message) => {
+      const event = this.add({ type: 'append', message }, this.authorOfInput(message), stepId);
+      this.noteInput(event, this.inputs.get(message.id)?.from);
+      return event;
+    });
     return [added, ...again.filter((each) => each !== undefined)];
   }
 
@@ -97,10 +103,12 @@ export class Conversation {
    * events; a replay has none.
    */
   restore(events: readonly MessageEvent[], inputIds: readonly string[], authors: readonly EventAuthor[] = []): void {
-    for (const id of inputIds) this.inputs.set(id, undefined);
     for (const [index, event] of events.entries()) {
       const author = authors[index];
-      if (author?.kind === 'input' && 'message' in event) this.inputs.set(event.message.id, author.from);
+      if (author?.kind === 'input') this.noteInput(event, author.from);
+      else if (author === undefined && 'message' in event && inputIds.includes(event.message.id)) {
+        if (!this.inputs.has(event.message.id)) this.noteInput(event, undefined);
+      }
       if (this.apply(event) && author !== undefined) this.view.authors.note(event, author);
     }
   }
@@ -249,10 +257,11 @@ export class Conversation {
 
   private apply(event: MessageEvent): boolean {
     if (event.type !== 'append') this.rememberBase(event);
+    const replaced = event.type === 'replace' ? this.get(event.targetId) : undefined;
     if (!this.view.list.apply(event)) return false;
     this.events.push(event);
     this.eventsTaken = undefined;
-    if ('message' in event) this.noteMessage(event);
+    if ('message' in event) this.noteMessage(event, replaced);
     return true;
   }
 
@@ -269,26 +278,33 @@ export class Conversation {
     return false;
   }
 
-  private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
+  private noteMessage(event: Extract<MessageEvent, { message: Message }>, replaced: Message | undefined): void {
     const { message } = event;
     if (message.lifetime !== undefined) this.ephemerals.push(message);
     // The id of a message that is gone may be used again. From now on it belongs to the new message.
     this.replacements.delete(message.id);
-    if (event.type !== 'replace' || event.targetId === message.id) return;
-    this.replacements.set(event.targetId, message.id);
-    if (this.inputs.has(event.targetId)) this.inputs.set(message.id, this.inputs.get(event.targetId));
+    if (event.type !== 'replace') return;
+    if (event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
+    const input = this.inputs.get(event.targetId);
+    if (input !== undefined && input.message === replaced) this.inputs.set(message.id, { ...input, message });
+  }
+
+  private noteInput(event: MessageEvent | undefined, from: InputOrigin | undefined): void {
+    if (event !== undefined && 'message' in event) this.inputs.set(event.message.id, { message: event.message, from });
   }
 
   /** Returns the inputs of the turn that are in the conversation now, in their order. */
   private presentInputs(): Message[] {
     const { list } = this.view;
-    const places = [...this.inputs.keys()].flatMap((id) => list.placeOf(id) ?? []);
+    const places = [...this.inputs].flatMap(([id, { message }]) =>
+      list.get(id) === message ? (list.placeOf(id) ?? []) : [],
+    );
     return places.toSorted((one, other) => one - other).flatMap((place) => list.at(place) ?? []);
   }
 
   /** Returns the author of an input that comes back: its sender, or the extension that has replaced the input. */
   private authorOfInput({ id }: Message): EventAuthor {
-    return this.authors.of(id) ?? { kind: 'input', ...defined({ from: this.inputs.get(id) }), again: true };
+    return this.authors.of(id) ?? { kind: 'input', ...defined({ from: this.inputs.get(id)?.from }), again: true };
   }
 
   /** Copies the base before an event changes it. */
