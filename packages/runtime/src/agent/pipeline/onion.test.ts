@@ -258,6 +258,20 @@ describe('a layer that never calls next()', () => {
 });
 
 describe('an exception', () => {
+  test('P-12 while a result is read is an error of its layer, which may be skipped', async () => {
+    const read = (value: unknown) => {
+      if (typeof value === 'string') return value;
+      throw new Error('a getter throws');
+    };
+    const outer = layer('outer', async (ctx) => ctx.next().catch((error: unknown) => Promise.reject(error)));
+    for (const onError of ['fail', 'skip'] as const) {
+      const odd = layer('odd', async (ctx) => (await ctx.next(), {}), { onError });
+      const { result } = onion([outer, odd], { read });
+      if (onError === 'skip') expect(await result).toBe('core');
+      else expect(await thrownBy(result)).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extensionName: 'odd' });
+    }
+  });
+
   test('P-12 unwinds through catch and finally from the inside out, as the same object, with its extension’s name', async () => {
     const boom = Object.assign(new Error('boom'), { retryable: true });
     const seen: string[] = [];

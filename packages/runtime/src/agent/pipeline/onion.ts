@@ -137,7 +137,7 @@ class LayerRun<Result> implements AskingLayer {
     this.ended = true;
     if (this.didNotWait || this.innerState === 'running') return this.failForNotWaiting();
     if (this.calledTwice !== undefined) return this.fail(this.calledTwice);
-    const result = this.chain.read(returned, (unknown) => this.warnOfDropped(unknown));
+    const result = this.read(returned);
     if (result instanceof NotResult) return this.fail(this.noResult(result));
     if (this.innerState === 'none') this.shortCircuit();
     if (this.sawFailure) this.chain.recovered?.();
@@ -203,6 +203,15 @@ class LayerRun<Result> implements AskingLayer {
   private innerSettled(result: unknown): void {
     this.span?.innerSettled(result);
     if (!this.ended) this.deadline?.resume();
+  }
+
+  /** Reads what the layer returned. A getter or a proxy of the layer may throw. */
+  private read(returned: unknown): Result | NotResult {
+    try {
+      return this.chain.read(returned, (unknown) => this.warnOfDropped(unknown));
+    } catch (error) {
+      return new NotResult(`it cannot be read: ${toTurnError(error).message}`);
+    }
   }
 
   private noResult({ problem }: NotResult): GoondanError {

@@ -76,6 +76,7 @@ describe('a turn result', () => {
     ['responseMessage', { ...good, responseMessage: Object.create(createAssistantMessage('hello')) as object }],
     ['responseMessage', { ...good, responseMessage: { role: 'assistant', content: 'bare' } }],
     ['responseMessage', { ...good, responseMessage: { id: 'a', data: { role: 'assistant' } } }],
+    ['createdAt', { ...good, responseMessage: { ...createAssistantMessage('hello'), createdAt: '2026-01-01' } }],
     ['truncated', { ...good, truncated: 'yes' }],
     ['error', { ...good, finishReason: 'error', error: 'no' }],
     ['error', { ...good, finishReason: 'error', error: { code: 'E_MINE' } }],

@@ -97,6 +97,9 @@ function problemWithTurnResult(value: unknown): string | undefined {
   }
   if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
   if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
+  if (responseMessage !== undefined && !(responseMessage.createdAt instanceof Date)) {
+    return 'responseMessage.createdAt is not a Date';
+  }
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
   return problemWithJson({ output });
 }
