@@ -1,6 +1,7 @@
 // Tests that a workspace has only one orchestrator. A second orchestrator is refused while the first one runs. After
 // the first one was killed, the second one continues its work.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { watch } from 'node:fs';
 import { connectSwarm, type LogLine } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
 import { textOf } from '@goondan/types';
@@ -44,6 +45,17 @@ describe('a second orchestrator on the same workspace', () => {
     const next = await opened.startHere();
     expect(answerOf(await next.ask({ input: 'hello' }))).toBe('host heard: hello');
     await next.stop();
+  });
+
+  test('finds no socket of the first one when it gets the workspace', async () => {
+    await using opened = await openWorkspace(agents);
+    const first = await opened.startHere();
+    const changed: string[] = [];
+    const watcher = watch(opened.workspaceFolder, (_, name) => void changed.push(String(name)));
+    await first.stop();
+    await until(() => ['control.sock', 'orchestrator.json'].every((name) => changed.includes(name)));
+    watcher.close();
+    expect(changed.lastIndexOf('control.sock')).toBeLessThan(changed.indexOf('orchestrator.json'));
   });
 
   // In `npm test`, own-workspace.process.test.ts has races for a workspace.

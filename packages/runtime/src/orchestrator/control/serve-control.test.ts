@@ -339,6 +339,22 @@ describe('a rejection by the control socket', () => {
 });
 
 describe('the end of the control socket', () => {
+  test('after it has left its path, open requests are answered, and the socket of the next owner stays', async () => {
+    const { swarm, server, path } = served;
+    const held = Promise.withResolvers<void>();
+    swarm.holdNext(held.promise);
+    const earlier = answerTo('GET', '/v3/instances');
+    await until(() => server.open === 1);
+    server.leave();
+    expect(existsSync(path)).toBe(false);
+    await using next = await serveFakeSwarm({ path });
+    held.resolve();
+    expect(await earlier).toEqual({ instances: fakeStatus.instances });
+    await server.close();
+    expect(next.server.path).toBe(path);
+    expect(await answerTo('GET', '/v3/status')).toEqual(fakeStatus);
+  });
+
   test('earlier requests are answered, and the socket is gone', async () => {
     const { swarm, server, path } = served;
     swarm.holdNext(new Promise(() => undefined));

@@ -22,9 +22,17 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions) 
   const { path } = options;
   const { server, remove } = listenPrivately(path, (unix) => listen(unix, (request) => answerRequest(host, request)));
   const host: SharedHost & ControlHost = { ...openHost(options, () => server.pendingRequests), swarm };
-  const close = async () => {
-    await closeServer(host, server);
+  let hasLeft = false;
+  const leave = () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    // Bun removes the draft path at once, and answers open requests later.
+    void server.stop();
     remove();
+  };
+  const close = async () => {
+    leave();
+    await closeServer(host, server);
   };
   let closed: Promise<void> | undefined;
   return {
@@ -33,6 +41,11 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions) 
     get open() {
       return host.open.size;
     },
+    /**
+     * Accepts no more connections and removes the socket file; open requests go on. From then on, another server may
+     * listen at this path.
+     */
+    leave,
     /**
      * Sends `stopped` to every stream, rejects waiting requests, and closes the server. When it resolves, the socket
      * file is removed.
