@@ -61,6 +61,20 @@ test.each([
   );
 });
 
+test('R-03 a call that blocks its process and may not be repeated names the code, and its turn goes on', async () => {
+  await using folder = await temporaryFolder();
+  await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy });
+  const blocked = 'blocked in tool acts__once (acts.ts)';
+  const { result } = await swarm.control.ask({ input: 'once loop-forever' });
+  expect(result.error).toBeUndefined();
+  expect(swarm.told('process.hung').at(-1)?.message).toContain(blocked);
+  const { turns } = await until(
+    () => readTurnTrace({ stateRoot: folder.path, workspaceId: workspace }, result.turnId).catch(() => undefined),
+    { about: 'the trace' },
+  );
+  expect(JSON.stringify(turns)).toContain(`${blocked}, interrupted this call`);
+});
+
 test('X-03 a module that blocks its process is named, and the agent does not start', async () => {
   await using folder = await temporaryFolder();
   const agents = [scriptedAgent('clerk', { extensions: [extensionOf('endless')] })];

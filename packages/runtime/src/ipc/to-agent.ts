@@ -95,7 +95,7 @@ export const checkToAgent = oneByField('type', {
      * True if the event crashed its process too often: its input is added to the conversation, and nothing else runs.
      */
     deadLetter: optional(flag),
-    /** The code that blocked the process of a dead letter, in words. */
+    /** The code that blocked the last process of the event, in words. */
     blocked: optional(text),
     /** True if the event's last turn ended because the store failed. This does not count as a crash of the event. */
     isExcused: optional(flag),

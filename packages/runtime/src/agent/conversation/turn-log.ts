@@ -37,6 +37,8 @@ export interface TurnLog {
   readonly plan?: string;
   /** The name of the last other node that ran the turn; absent if only this node did. */
   readonly movedFrom?: string;
+  /** The code that blocked the last process of the turn, in words, if it was blocked. */
+  readonly blocked?: string;
 }
 
 /** The message of an input that the turn has taken, the event that it came with, and the step after it. */
@@ -44,8 +46,11 @@ export type TakenMessage = NonNullable<ResumePoint['taken']>[number];
 
 type MessageRecord = Extract<TurnRecord, { type: 'message' }>;
 
-/** `movedFrom`: the last other node that ran the turn, if there is one. */
-export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string): TurnLog {
+/** `last`: what is known of the last process that ran the turn, and not in its log. */
+export function readTurnLog(
+  records: readonly TurnRecord[],
+  last: Pick<TurnLog, 'movedFrom' | 'blocked'> = {},
+): TurnLog {
   const counted: MessageRecord[] = [];
   let waiting: MessageRecord[] = [];
   let inputId: string | undefined;
@@ -94,7 +99,7 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
     }
     isAsking = record.type === 'intent' && record.kind === 'approval';
   }
-  const more = { ...(plan === undefined ? {} : { plan }), ...(movedFrom === undefined ? {} : { movedFrom }) };
+  const more = { ...(plan === undefined ? {} : { plan }), ...last };
   const usage = usageOf(countTurn(records.map((record) => ({ at: 0, record }))));
   const events = counted.map(({ event }) => event);
   const authors = counted.map(({ author }) => author);

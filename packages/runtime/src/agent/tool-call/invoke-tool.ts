@@ -35,7 +35,7 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     if (recorded !== undefined) return recorded as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn.agent.tools, call, turn.demand?.finish);
     call.approvals.check(input);
-    if (turn.effects.isInterrupted(key) && !mayRepeat(tool)) throw interrupted(toolName);
+    if (turn.effects.isInterrupted(key) && !mayRepeat(tool)) throw interrupted(toolName, turn.before.blocked);
     const result = await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
     return call.thrown !== undefined && call.thrown === call.stopped ? await waitForNextProcess(turn) : result;
   } catch (error) {
@@ -166,9 +166,11 @@ function mayRepeat({ idempotent, effects }: RegisteredTool): boolean {
   return idempotent || effects === 'none';
 }
 
-function interrupted(toolName: string): GoondanError {
+/** `blocked`: the code that blocked the process, in words, if it was blocked. */
+function interrupted(toolName: string, blocked: string | undefined): GoondanError {
+  const why = blocked === undefined ? 'A crash' : `The end of its process, which was ${blocked},`;
   return new GoondanError(
     'E_INTERRUPTED',
-    `A crash interrupted this call of "${toolName}"; whether it took effect is unknown.`,
+    `${why} interrupted this call of "${toolName}"; whether it took effect is unknown.`,
   );
 }

@@ -1,5 +1,6 @@
 /** Opens a turn: loads the conversation unless it is in memory, and restores the records of an interrupted run. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import { Conversation } from '../conversation/conversation.ts';
@@ -36,7 +37,8 @@ export async function openTurn(
     return { finished: { stepCount: 0, usage: NO_USAGE, ...opened.finishedUsage, result: opened.finished } };
   }
   const { observer, replay } = options;
-  const before = replay?.before ?? readTurnLog(opened.log, opened.movedFrom);
+  const { movedFrom } = opened;
+  const before = replay?.before ?? readTurnLog(opened.log, defined({ movedFrom, blocked: options.blocked }));
   for (const { eventId } of before.taken) waiting.took(eventId);
   const log = new TurnLogWriter(opened.log.length, async (at, records) => {
     // A record may name bytes that are still being stored.

@@ -76,6 +76,17 @@ describe('a tool call that had started and not ended', () => {
     expect(results).toMatchObject([{ toolCallId: 'call_1', status: 'error' }]);
   });
 
+  test('R-03 names the code that blocked the process', async () => {
+    const { options } = counter();
+    const records = recordsUpTo(await recordsOf(options), ({ type }) => type === 'intent');
+    const agent = await scriptedAgent({ ...options, store: await interruptedStore(records) });
+    const { trace } = await agent.say('go', { blocked: 'blocked in tool counter__add (counter.ts)' });
+    const message =
+      'The end of its process, which was blocked in tool counter__add (counter.ts), interrupted this call';
+    expect(JSON.stringify(await agent.messages())).toContain(message);
+    expect(JSON.stringify(trace)).toContain(message);
+  });
+
   test.each([{ idempotent: true }, { effects: 'none' }] as const)(
     'is repeated under the same id when its tool is declared with %j',
     async (declared) => {

@@ -50,7 +50,7 @@ export interface TurnOptions {
    * runs.
    */
   readonly deadLetter?: boolean | undefined;
-  /** The code that blocked the process of a dead letter, in words. */
+  /** The code that blocked the last process of the event, in words. */
   readonly blocked?: string | undefined;
   /**
    * If true, the event did not cause the interruption of the last run, so the interruption does not count as a crash.

@@ -51,7 +51,7 @@ describe('R-03 a turn that blocks its process', () => {
       `process.exited: Process 4711 ended by SIGKILL, ${tool}.`,
     ]);
     expect(instance.state.queue[0]).toMatchObject({ crashes: 1, blocked: tool });
-    expect(sent(instance)).toMatchObject({ deadLetter: false });
+    expect(sent(instance)).toMatchObject({ deadLetter: false, blocked: tool });
     expect(instance.block(tool)).toContainEqual(
       expect.objectContaining({ type: 'event.deadLettered', crashes: 2, blocked: tool }),
     );

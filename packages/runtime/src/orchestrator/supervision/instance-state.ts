@@ -208,8 +208,8 @@ export type InstanceAction =
   /** Send SIGKILL to the whole process group. */
   | { readonly type: 'process.kill'; readonly process: number }
   /**
-   * `deadLetter`: add the event's input to the conversation without running it; `blocked`: the code that blocked its
-   * process. `isExcused`: the last interruption does not count as a crash.
+   * `deadLetter`: add the event's input to the conversation without running it. `blocked`: the code that blocked the
+   * last process of the event. `isExcused`: the last interruption does not count as a crash.
    */
   | {
       readonly type: 'turn.send';

@@ -187,9 +187,9 @@ function sendNext(state: InstanceState, moment: Moment, readySince: number): Ins
   const [next] = state.queue;
   if (next === undefined) return stay(state);
   const process = state.spawned;
-  const { seq, event, cancelled, isExcused } = next;
+  const { seq, event, cancelled, isExcused, blocked } = next;
   const deadLetter = isDeadLetter(next, moment);
-  const more = defined({ isExcused, blocked: deadLetter ? next.blocked : undefined });
+  const more = defined({ isExcused, blocked });
   const busy = enter(state, { name: 'busy', readySince });
   const actions: InstanceAction[] = [
     ...tellCancelled(busy),
