@@ -40,6 +40,17 @@ const doorbell = {
   module: (mark: string) => `${tellTale.module(mark)}export default async () => undefined;\n`,
 };
 
+/** An extension whose first step blocks its process; `mark` is the file that tells that it did. */
+const blockOnce = (mark: string) => `import { existsSync, writeFileSync } from 'node:fs';
+export function register({ pipeline }) {
+  pipeline.register('step', (ctx) => {
+    if (existsSync(${JSON.stringify(mark)})) return ctx.next();
+    writeFileSync(${JSON.stringify(mark)}, '');
+    for (;;);
+  });
+}
+`;
+
 /** An extension whose step waits until the file exists. */
 const waitsFor = (mark: string) => `import { existsSync } from 'node:fs';
 export function register({ pipeline }) {
@@ -139,14 +150,19 @@ describe('gdn run --input', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('events that the turn sends to other agents are handled before it ends', async () => {
+  test('events that the turn sends to other agents are handled before it ends, also after a blocked process', async () => {
     const script = [
       `- { when: '^tell$', call: { tool: agents__send, args: { target: helper, input: 'Note this' } } }`,
       `- { afterTool: agents__send, say: 'Told.' }`,
       `- { say: 'Noted: {{input}}' }`,
     ].join('\n');
-    const yaml = sampleBundle({ script, agents: ['helper'], agent: 'tools: [Tool/agents]' });
-    await place.write('bundle', { 'goondan.yaml': yaml });
+    const swarm = 'policy: { spares: 0, heartbeat: { everyMs: 250, missedPings: 4 } }';
+    const { more } = withExtension('block-once');
+    const yaml = sampleBundle({ script, swarm, more, agents: ['helper'], agent: 'tools: [Tool/agents]' });
+    await place.write('bundle', {
+      'goondan.yaml': yaml.replace('name: helper }\nspec:\n', '$&  extensions: [Extension/block-once]\n'),
+      'block-once.ts': blockOnce(join(place.folder, 'blocked')),
+    });
     const { stdout } = await place.run('run', 'bundle', '--trust', '--input', 'tell');
     expect(stdout).toBe('Told.\n');
     const files = new Bun.Glob('workspaces/*/instances/helper~*/messages/*.jsonl').scanSync(place.stateRoot);

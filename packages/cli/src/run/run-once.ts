@@ -145,10 +145,10 @@ async function comeToRest(
 }
 
 /**
- * An instance with a problem does not start, and one that waits for a person of another conversation is left to that
- * person.
+ * An instance that waits for a person of another conversation is left to that person. A process that crashed is tried
+ * again, unless its agent does not start.
  */
 function isBusy(instance: InstanceStatus, desk: QuestionDesk): boolean {
-  const { queued, problem, questions = 0 } = instance;
-  return queued > 0 && problem === undefined && (questions === 0 || desk.isFor(instance));
+  const { queued, status, questions = 0 } = instance;
+  return queued > 0 && status !== 'does not start' && (questions === 0 || desk.isFor(instance));
 }
