@@ -40,7 +40,7 @@ export interface TurnReport {
   readonly error?: TurnError;
   /**
    * What becomes of the input without an answer. `kept`: the model sees it with the next input of the conversation.
-   * `queued`: it is handled later. `withdrawn`: no later run answers it, although the model sees it with the next input.
+   * `queued`: it is handled later. `withdrawn`: nobody answers it, and no model sees it.
    */
   readonly input?: 'kept' | 'queued' | 'withdrawn';
 }
