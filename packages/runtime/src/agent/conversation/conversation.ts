@@ -86,9 +86,9 @@ export class Conversation {
     if (added === undefined) return [];
     if (added.type !== 'truncate') return [added];
     const again = inputs.map((message) => {
-      const event = this.add({ type: 'append', message }, this.authorOfInput(message), stepId);
-      this.noteInput(event, this.inputs.get(message.id)?.from);
-      return event;
+      const appended = this.add({ type: 'append', message }, this.authorOfInput(message), stepId);
+      this.noteInput(appended, this.inputs.get(message.id)?.from);
+      return appended;
     });
     return [added, ...again.filter((each) => each !== undefined)];
   }
