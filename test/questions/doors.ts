@@ -49,7 +49,7 @@ export class Doors {
     // All are held until the last one is found: two connectors at one port would be one door.
     const [api, rival, silent, chat] = [holdPort(), holdPort(), holdPort(), holdPort()];
     const ports = { API: api.port, RIVAL: rival.port, SILENT: silent.port, CHAT: chat.port };
-    for (const { release } of [api, rival, silent, chat]) release();
+    for (const held of [api, rival, silent, chat]) held.release();
     const yaml = Object.entries(ports).reduce(
       (text, [name, port]) => text.replace(`${name}_PORT`, String(port)),
       await file.text(),

@@ -68,11 +68,11 @@ test('R-03 a call that blocks its process and may not be repeated names the code
   const { result } = await swarm.control.ask({ input: 'once loop-forever' });
   expect(result.error).toBeUndefined();
   expect(swarm.told('process.hung').at(-1)?.message).toContain(blocked);
-  const { turns } = await until(
+  const trace = await until(
     () => readTurnTrace({ stateRoot: folder.path, workspaceId: workspace }, result.turnId).catch(() => undefined),
     { about: 'the trace' },
   );
-  expect(JSON.stringify(turns)).toContain(`${blocked}, interrupted this call`);
+  expect(JSON.stringify(trace)).toContain(`${blocked}, interrupted this call`);
 });
 
 test('X-03 a module that blocks its process is named, and the agent does not start', async () => {

@@ -140,9 +140,8 @@ async function start(given: Starting): Promise<Swarm> {
   const runTag = newTag(RUN_VARIABLE);
 
   const { placement, leftOver } = await takeWorkspace(given, { swarm: name, runTag, controlSocket });
-  let server: Awaited<ReturnType<typeof serveControl>> | undefined;
-  // Just before the workspace is free, because its next owner listens at the same path.
-  endings.defer(() => server?.leave());
+  // Disposed just before the workspace is free.
+  const lastEndings = endings.use(new DisposableStack());
   const log = openLog(given);
   for (const message of describeLeftovers(leftOver)) log.report('warn', 'run.left_over', message);
   reportRecoveries(given.recoveries ?? [], (...line) => log.report(...line));
@@ -205,7 +204,7 @@ async function start(given: Starting): Promise<Swarm> {
     swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
     await endings.disposeAsync().catch(() => undefined);
     // Closed last: a client that stopped the swarm over the socket gets its answer when the workspace is free.
-    await Promise.all([server?.close(), joined?.port.close()]);
+    await Promise.all([server.close(), joined?.port.close()]);
   });
   const own = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION, ...(oneShot && { oneShot }) };
   const local = localSwarm({
@@ -235,7 +234,9 @@ async function start(given: Starting): Promise<Swarm> {
   await swarm.wake();
   await isRecorded;
   const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
-  server = await serveControl(handle, { path: controlSocket, clock, fileBytes: bounds.fileBytes, report });
+  const server = await serveControl(handle, { path: controlSocket, clock, fileBytes: bounds.fileBytes, report });
+  // The next owner of the workspace listens at the same path.
+  lastEndings.defer(() => server.leave());
   connections.start();
   placement.onLost((error) => {
     log.report('error', 'workspace.lost', `${error.message} The swarm ends.`);
