@@ -4,9 +4,8 @@ import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { appendRest } from './append-rest.ts';
 import { scriptedAgent, type ScriptedAgentOptions } from './scripted-agent.ts';
 
-/** Creates a store, and the list of all records that it gets. */
-export function recordingStore() {
-  const inner = memoryStore();
+/** Wraps a store, and lists all records that it gets. */
+export function recordingStore(inner: ConversationStore = memoryStore()) {
   const records: TurnRecord[] = [];
   const store = appendRest({
     ...inner,

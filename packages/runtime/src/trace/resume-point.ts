@@ -27,8 +27,6 @@ export interface ResumePoint {
   readonly plan?: string;
   /** The last other node that ran the turn. Absent when only one did. */
   readonly movedFrom?: string;
-  /** The code that blocked the last process of the turn, in words. Absent when it was not blocked. */
-  readonly blocked?: string;
   /** The tokens that the turn has used so far. */
   readonly usage: TurnUsage;
   /** The index of the first step to run. */

@@ -37,7 +37,7 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
       effect('1/model'),
       { type: 'intent', key: '1/call/b', kind: 'tool' },
     ],
-    { movedFrom: 'one', blocked: 'blocked in tool a (a.ts)' },
+    { movedFrom: 'one' },
   );
   const resumePoint = toResumePoint(log);
   expect(resumePoint).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
@@ -56,7 +56,6 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
     restorePoint: { metadata: { step: 0 }, extensionState: { memory: { step: 0 } } },
     resumes: 0,
     movedFrom: 'one',
-    blocked: 'blocked in tool a (a.ts)',
   });
 });
 

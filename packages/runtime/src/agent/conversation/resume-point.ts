@@ -3,12 +3,11 @@
  * again, so their effects are left out.
  */
 import type { MessageEvent } from '@goondan/types';
-import { defined } from '../../json/defined.ts';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
 export function toResumePoint(log: TurnLog): ResumePoint {
-  const { events, inputId, taken, effects, intents, steps, usage, restorePoint } = log;
+  const { events, inputId, taken, effects, intents, steps, usage, restorePoint, plan, movedFrom } = log;
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
   // The key of an effect begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
@@ -20,7 +19,8 @@ export function toResumePoint(log: TurnLog): ResumePoint {
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
     usage,
-    ...aboutRuns(log),
+    ...(plan === undefined ? {} : { plan }),
+    ...(movedFrom === undefined ? {} : { movedFrom }),
     steps: steps.map(
       ({ type: _type, survivors: _survivors, metadata: _metadata, extensionState: _state, ...step }): ResumedStep =>
         step,
@@ -33,7 +33,7 @@ export function toResumePoint(log: TurnLog): ResumePoint {
 
 /** Builds the log from a resume point. `events`: the message events that count. */
 export function fromResumePoint(
-  { inputId, taken = [], effects, intents, steps, usage, restored, ...runs }: ResumePoint,
+  { inputId, taken = [], effects, intents, steps, usage, restored, plan, movedFrom }: ResumePoint,
   events: readonly MessageEvent[],
 ): TurnLog {
   return {
@@ -48,10 +48,7 @@ export function fromResumePoint(
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
     // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,
-    ...aboutRuns(runs),
+    ...(plan === undefined ? {} : { plan }),
+    ...(movedFrom === undefined ? {} : { movedFrom }),
   };
-}
-
-function aboutRuns({ plan, movedFrom, blocked }: Pick<ResumePoint, 'plan' | 'movedFrom' | 'blocked'>) {
-  return defined({ plan, movedFrom, blocked });
 }

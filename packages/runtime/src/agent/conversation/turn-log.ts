@@ -37,7 +37,7 @@ export interface TurnLog {
   readonly plan?: string;
   /** The name of the last other node that ran the turn; absent if only this node did. */
   readonly movedFrom?: string;
-  /** The code that blocked the last process of the turn, in words, if it was blocked. */
+  /** The code that blocked the last process of the turn, in words, if it was blocked; absent in a replay. */
   readonly blocked?: string;
 }
 

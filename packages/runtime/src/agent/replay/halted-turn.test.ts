@@ -308,7 +308,7 @@ describe('a turn that continued in another process', () => {
     const [crashed, finished] = await replayAll(starts, then);
     expect(same(crashed)).toMatchObject({ others: 0, served: { model: 2, tool: 1 }, halted: { how: 'crashed' } });
     // The tool call had started, but its end is unknown, so the model gets an error result.
-    expect(finished).toEqual({ others: 0, layers: 9, steps: 2, served: { ...nothing, model: 1 } });
+    expect(finished).toEqual({ others: 0, layers: 9, steps: 2, served: { ...nothing, model: 1, tool: 1 } });
 
     expect(first(await replayAll(starts, { ...then, guard: guarding(7) }))).toEqual(['guard', 'guard']);
     expect(first(await replayAll(starts, { ...then, say: saying('be unkind') }))).toEqual(['say', 'say']);

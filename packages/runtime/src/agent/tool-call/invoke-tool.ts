@@ -26,7 +26,7 @@ import { withFile } from '../tool/tool-fingerprint.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
-  const { key, toolName } = call;
+  const { key } = call;
   try {
     // If the tool had already started before a crash, its step must not be dropped.
     if (turn.effects.wasBegun(key)) noteStart(call);
@@ -35,7 +35,6 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     if (recorded !== undefined) return recorded as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn.agent.tools, call, turn.demand?.finish);
     call.approvals.check(input);
-    if (turn.effects.isInterrupted(key) && !mayRepeat(tool)) throw interrupted(toolName, turn.before.blocked);
     const result = await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
     return call.thrown !== undefined && call.thrown === call.stopped ? await waitForNextProcess(turn) : result;
   } catch (error) {
@@ -58,7 +57,10 @@ async function runHandler(
   noteStart(call);
   // Copied, because the handler may change its arguments.
   const asked = () => ({ tool: toolName, args: copyJsonObject(input) });
-  const result = await effects.perform({ key, kind: 'tool', asked }, () => callHandler(turn, call, tool, input));
+  const isLost = effects.isInterrupted(key) && !mayRepeat(tool);
+  const act = () => (isLost ? tellInterrupted(turn, call) : callHandler(turn, call, tool, input));
+  // Recorded in both cases, so that further runs of the turn, and replays, get the same words.
+  const result = await effects.perform({ key, kind: 'tool', asked }, act);
   effects.record(key, 'tool', { ok: true, value: result as unknown as JsonValue });
   turn.log.flushSoon();
   return result;
@@ -166,11 +168,8 @@ function mayRepeat({ idempotent, effects }: RegisteredTool): boolean {
   return idempotent || effects === 'none';
 }
 
-/** `blocked`: the code that blocked the process, in words, if it was blocked. */
-function interrupted(toolName: string, blocked: string | undefined): GoondanError {
-  const why = blocked === undefined ? 'A crash' : `The end of its process, which was ${blocked},`;
-  return new GoondanError(
-    'E_INTERRUPTED',
-    `${why} interrupted this call of "${toolName}"; whether it took effect is unknown.`,
-  );
+async function tellInterrupted({ agent, before }: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
+  const why = before.blocked === undefined ? 'A crash' : `The end of its process, which was ${before.blocked},`;
+  const message = `${why} interrupted this call of "${call.toolName}"; whether it took effect is unknown.`;
+  return errorResult(agent, call, new GoondanError('E_INTERRUPTED', message), 'E_INTERRUPTED');
 }

@@ -7,7 +7,7 @@ import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } 
 import { afterNext, beforeNext, oneLayer } from '../../testing/one-layer.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
-import { interruptedStore, recordsOf, recordsUpTo } from '../../testing/turn-records.ts';
+import { interruptedStore, recordingStore, recordsOf, recordsUpTo } from '../../testing/turn-records.ts';
 
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
 
@@ -76,15 +76,20 @@ describe('a tool call that had started and not ended', () => {
     expect(results).toMatchObject([{ toolCallId: 'call_1', status: 'error' }]);
   });
 
-  test('R-03 names the code that blocked the process', async () => {
+  test('R-03 names the code that blocked the process, also when the turn is resumed once more', async () => {
     const { options } = counter();
-    const records = recordsUpTo(await recordsOf(options), ({ type }) => type === 'intent');
-    const agent = await scriptedAgent({ ...options, store: await interruptedStore(records) });
+    const first = recordsUpTo(await recordsOf(options), ({ type }) => type === 'intent');
+    const { store, records } = recordingStore(await interruptedStore(first));
+    const agent = await scriptedAgent({ ...options, store });
     const { trace } = await agent.say('go', { blocked: 'blocked in tool counter__add (counter.ts)' });
-    const message =
-      'The end of its process, which was blocked in tool counter__add (counter.ts), interrupted this call';
+    const message = 'which was blocked in tool counter__add (counter.ts), interrupted this call';
     expect(JSON.stringify(await agent.messages())).toContain(message);
     expect(JSON.stringify(trace)).toContain(message);
+
+    const second = recordsUpTo(records, ({ type }) => type === 'effect');
+    const again = await scriptedAgent({ ...options, store: await interruptedStore([...first, ...second]) });
+    await again.say('go', { blocked: 'blocked in the step layer of extension notes (notes.ts)' });
+    expect(JSON.stringify(await again.messages())).toContain(message);
   });
 
   test.each([{ idempotent: true }, { effects: 'none' }] as const)(

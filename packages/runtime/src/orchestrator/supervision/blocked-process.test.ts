@@ -74,6 +74,19 @@ describe('R-03 a turn that blocks its process', () => {
     expect(tries(tool, undefined, tool)).toEqual(['again', 'again', `dead: ${tool}`]);
   });
 
+  test('is not named after an end that had another cause', () => {
+    const instance = running();
+    instance.block(tool);
+    instance.start();
+    instance.do({ type: 'turn.lost', process: instance.process, error: { code: 'E_STORE_AWAY', message: 'away' } });
+    instance.end({});
+    expect(sent(instance)).not.toHaveProperty('blocked');
+    instance.block(tool);
+    instance.start();
+    expect(instance.exit()).toContainEqual(expect.objectContaining({ type: 'slot.release' }));
+    expect(sent(instance)).not.toHaveProperty('blocked');
+  });
+
   test('stays a dead letter when it is put aside and its process dies then, which is told to waiting callers', () => {
     const instance = running();
     instance.block(tool);

@@ -105,7 +105,7 @@ function loseTogether(state: InstanceState, blocked: string | undefined, moment:
   const { phase } = state;
   const gone: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
   const rested = { ...state, restarts: restartsAfter(state, false, moment) };
-  const excused = hasTurn(phase) ? { ...rested, queue: excuse(rested.queue, defined({ blocked })) } : rested;
+  const excused = hasTurn(phase) ? { ...rested, queue: excuse(rested, moment, blocked) } : rested;
   return after(gone, goOn(excused, moment));
 }
 
@@ -146,7 +146,7 @@ function blame(state: InstanceState, { how, blocked }: CrashCause, moment: Momen
     return reportStart({ state: failed, actions: tellWaiting(failed, moment) });
   }
   if (state.phase.name === 'killed' && state.phase.why === 'store') {
-    const excused = hasTurn(state.phase) ? excuse(state.queue) : state.queue;
+    const excused = hasTurn(state.phase) ? excuse(state, moment) : state.queue;
     const isEarly = state.startError !== undefined && isTooEarly(state.startError);
     const queue = isEarly ? excused.toSorted((left, right) => numberOf(left) - numberOf(right)) : excused;
     return { state: { ...state, queue }, actions: tellWaiting(state, moment) };
@@ -178,12 +178,16 @@ function countCrash(
   return { ...running, crashes: running.crashes + 1, ...defined({ blocked }), ...(isGivenUp ? { isGivenUp } : {}) };
 }
 
-/** Marks the running event, so that this exit does not count as its crash (invariants 12 and 15 of the machine). */
-function excuse(
-  [running, ...others]: readonly QueuedEvent[],
-  noted: Pick<QueuedEvent, 'blocked'> = {},
-): readonly QueuedEvent[] {
-  return running === undefined ? [] : [{ ...running, isExcused: true, ...noted }, ...others];
+/**
+ * Marks the running event, so that this exit does not count as its crash (invariants 12 and 15 of the machine). `blocked`: the
+ * code in which the process was blocked; a dead letter keeps the code that made it one.
+ */
+function excuse({ queue }: InstanceState, moment: Moment, blocked?: string): readonly QueuedEvent[] {
+  const [running, ...others] = queue;
+  if (running === undefined) return [];
+  const { blocked: last, ...event } = running;
+  const noted = isDeadLetter(running, moment) ? last : blocked;
+  return [{ ...event, isExcused: true, ...defined({ blocked: noted }) }, ...others];
 }
 
 /** Returns the number by which an event is queued. Events that were handled before have none, and come last. */
