@@ -150,15 +150,36 @@ describe('truncate', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('j');
   });
 
-  test('M-04 brings the input back under the id it has after a rollback', () => {
+  test.each([
+    ['i', 'i'],
+    ['j', 'k'],
+  ])('M-04 brings the input %s back as it is after the rollback of a replace by %s', (id, other) => {
     const { conversation, layerEmits } = opened('a');
     conversation.appendInput(message('i'));
-    layerEmits({ type: 'replace', targetId: 'i', message: message('j') });
+    if (id !== 'i') layerEmits({ type: 'replace', targetId: 'i', message: message(id) });
     const mark = conversation.mark();
-    layerEmits({ type: 'replace', targetId: 'j', message: message('k') });
+    layerEmits({ type: 'replace', targetId: id, message: message(other, 'dropped') });
     conversation.rollback(mark);
     layerEmits({ type: 'truncate' });
-    expect(idsOf(conversation.state.nextMessages)).toBe('j');
+    expect(conversation.state.nextMessages).toMatchObject([{ id, data: { content: id } }]);
+  });
+
+  test.each(['resumed', 'replayed'])('M-04 brings an input back again in a %s turn, also if it was replaced', (how) => {
+    const before = opened('a');
+    before.conversation.appendInput(message('i'), from);
+    before.conversation.appendInput(message('n'), from);
+    before.layerEmits({ type: 'replace', targetId: 'i', message: message('i', 'masked') });
+    before.layerEmits({ type: 'truncate' });
+    const after = opened('a');
+    const events = before.recorded.map(({ event }) => structuredClone(event));
+    const authors = how === 'resumed' ? before.recorded.map(({ author }) => author) : [];
+    after.conversation.restore(events, ['i', 'n'], authors);
+    after.layerEmits({ type: 'truncate' });
+    expect(idsOf(after.conversation.state.nextMessages)).toBe('in');
+    if (how === 'resumed')
+      expect(after.recorded.slice(1).map(({ author }) => author)).toEqual(
+        before.recorded.slice(4).map(({ author }) => author),
+      );
   });
 
   test('M-04 brings back the inputs of a resumed turn, also one that it took, in their order', () => {

@@ -37,8 +37,8 @@ export class Conversation {
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
-  /** The inputs of the turn, by all ids that they have or had: a `replace` may change an id, and others may use it then. */
-  private readonly inputs = new Map<string, { readonly message: Message; readonly from: InputOrigin | undefined }>();
+  /** The inputs of the turn, in all versions that the conversation has had: a rollback brings an older one back. */
+  private readonly inputs = new Map<Message, InputOrigin | undefined>();
   private ended = false;
   private ephemerals: Message[] = [];
   /** Maps the old id of a replaced message to the id of its replacement. */
@@ -87,7 +87,7 @@ export class Conversation {
     if (added.type !== 'truncate') return [added];
     const again = inputs.map((message) => {
       const appended = this.add({ type: 'append', message }, this.authorOfInput(message), stepId);
-      this.noteInput(appended, this.inputs.get(message.id)?.from);
+      this.noteInput(appended, this.inputs.get(message));
       return appended;
     });
     return [added, ...again.filter((each) => each !== undefined)];
@@ -103,11 +103,19 @@ export class Conversation {
    * events; a replay has none.
    */
   restore(events: readonly MessageEvent[], inputIds: readonly string[], authors: readonly EventAuthor[] = []): void {
+    const firstAppends = new Set(inputIds);
+    // The inputs that a `truncate` removed, if only appends have followed: these bring the inputs back.
+    let removed = new Map<string, InputOrigin | undefined>();
     for (const [index, event] of events.entries()) {
       const author = authors[index];
-      if (author?.kind === 'input') this.noteInput(event, author.from);
-      else if (author === undefined && 'message' in event && inputIds.includes(event.message.id)) {
-        if (!this.inputs.has(event.message.id)) this.noteInput(event, undefined);
+      if (event.type === 'append') {
+        const { id } = event.message;
+        if (author?.kind === 'input') this.noteInput(event, author.from);
+        else if (removed.has(id)) this.noteInput(event, removed.get(id));
+        else if (author === undefined && firstAppends.delete(id)) this.noteInput(event, undefined);
+      } else {
+        const inputs = event.type === 'truncate' ? this.presentInputs() : [];
+        removed = new Map(inputs.map((message) => [message.id, this.inputs.get(message)]));
       }
       if (this.apply(event) && author !== undefined) this.view.authors.note(event, author);
     }
@@ -285,26 +293,25 @@ export class Conversation {
     this.replacements.delete(message.id);
     if (event.type !== 'replace') return;
     if (event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
-    const input = this.inputs.get(event.targetId);
-    if (input !== undefined && input.message === replaced) this.inputs.set(message.id, { ...input, message });
+    if (replaced !== undefined && this.inputs.has(replaced)) this.inputs.set(message, this.inputs.get(replaced));
   }
 
   private noteInput(event: MessageEvent | undefined, from: InputOrigin | undefined): void {
-    if (event !== undefined && 'message' in event) this.inputs.set(event.message.id, { message: event.message, from });
+    if (event !== undefined && 'message' in event) this.inputs.set(event.message, from);
   }
 
   /** Returns the inputs of the turn that are in the conversation now, in their order. */
   private presentInputs(): Message[] {
     const { list } = this.view;
-    const places = [...this.inputs].flatMap(([id, { message }]) =>
-      list.get(id) === message ? (list.placeOf(id) ?? []) : [],
-    );
-    return places.toSorted((one, other) => one - other).flatMap((place) => list.at(place) ?? []);
+    const present = [...this.inputs.keys()].filter((message) => list.get(message.id) === message);
+    const placeOf = ({ id }: Message) => list.placeOf(id) ?? 0;
+    return present.toSorted((one, other) => placeOf(one) - placeOf(other));
   }
 
   /** Returns the author of an input that comes back: its sender, or the extension that has replaced the input. */
-  private authorOfInput({ id }: Message): EventAuthor {
-    return this.authors.of(id) ?? { kind: 'input', ...defined({ from: this.inputs.get(id)?.from }), again: true };
+  private authorOfInput(message: Message): EventAuthor {
+    const from = this.inputs.get(message);
+    return this.authors.of(message.id) ?? { kind: 'input', ...defined({ from }), again: true };
   }
 
   /** Copies the base before an event changes it. */
