@@ -170,6 +170,25 @@ describe('gdn run --input', () => {
     expect(texts.join('')).toContain('Noted: Note this');
   });
 
+  test('events for an agent whose process ends at each start are left to later runs', async () => {
+    const script = `- { when: '^tell$', call: { tool: agents__send, args: { target: helper, input: 'Note this' } } }`;
+    const { more } = withExtension('leaves');
+    const yaml = sampleBundle({
+      script: `${script}\n- { say: 'Told.' }`,
+      more,
+      agents: ['helper'],
+      agent: 'tools: [Tool/agents]',
+    });
+    await place.write('bundle', {
+      'goondan.yaml': yaml.replace('name: helper }\nspec:\n', '$&  extensions: [Extension/leaves]\n'),
+      'leaves.ts': 'process.exit(1);',
+    });
+    for (const input of ['tell', 'hello']) {
+      const { stdout, stderr } = await place.run('run', 'bundle', '--trust', '--input', input);
+      expect([stdout, stderr.includes('not handled yet')]).toEqual(['Told.\n', false]);
+    }
+  });
+
   test('on a terminal: the answer word by word; Ctrl-C cancels the turn, exit 130', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(slow) });
     const { screen, exitCode } = await place.runOnTerminal(
