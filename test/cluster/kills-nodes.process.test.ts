@@ -36,7 +36,7 @@ test('R-03 an input that has killed five nodes becomes a dead letter, and others
   await using cluster = await startCluster({ bundleFolder, store: made.address, nodes: 2, leaseSeconds: 30 });
   const rows = openDatabase(made.address, { connections: 1 });
   const reader = openPostgresReader({ address: made.address, swarm: 'scenarios' });
-  const letters = async () => (await reader.deadLetters.list(deadly)).map(({ event }) => event.id);
+  const letters = () => reader.deadLetters.list(deadly);
 
   await cluster.at(0).deliver(deliverDeadly);
   let last: string | undefined;
@@ -51,7 +51,8 @@ test('R-03 an input that has killed five nodes becomes a dead letter, and others
     expect(result.finishReason).toBe('text_response');
   }
   await until(async () => (await letters()).length === 1, { within: 30_000 });
-  expect(await letters()).toEqual(['deadly']);
+  const reason = 'This event ended its node 5 times and became a dead letter.';
+  expect(await letters()).toMatchObject([{ event: { id: 'deadly' }, reason }]);
   await reader.close();
   await rows.close();
 }, 120_000);

@@ -97,6 +97,8 @@ export const checkToAgent = oneByField('type', {
     deadLetter: optional(flag),
     /** The code that blocked the last process of the event, in words. */
     blocked: optional(text),
+    /** The number of nodes that the turn of a dead letter ended, if that is why it is one. */
+    takeOvers: optional(count),
     /** True if the event's last turn ended because the store failed. This does not count as a crash of the event. */
     isExcused: optional(flag),
   }),

@@ -151,7 +151,7 @@ export class TurnRunner {
 
   /** Runs a turn. Returns the event that was handed ahead, if its turn begins next. */
   async #run(turn: Turn): Promise<Turn | undefined> {
-    const { seq, event, deadLetter, blocked, isExcused } = turn;
+    const { seq, event, deadLetter, blocked, takeOvers, isExcused } = turn;
     const { agent, channel, watch, observe, written, onLost } = this.deps;
     const signal = this.#cancellations.begin(event.id);
     const waiting = this.#announced?.waiting ?? this.#inputsFor(turn);
@@ -166,6 +166,7 @@ export class TurnRunner {
         clock,
         deadLetter,
         blocked,
+        takeOvers,
         isExcused,
         waiting,
         observer: observe(),

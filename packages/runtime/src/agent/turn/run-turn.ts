@@ -52,6 +52,8 @@ export interface TurnOptions {
   readonly deadLetter?: boolean | undefined;
   /** The code that blocked the last process of the event, in words. */
   readonly blocked?: string | undefined;
+  /** The number of nodes that the turn of a dead letter ended, if that is why it is one. */
+  readonly takeOvers?: number | undefined;
   /**
    * If true, the event did not cause the interruption of the last run, so the interruption does not count as a crash.
    */
@@ -152,7 +154,7 @@ function tellOtherPlan({ agent, before, plan }: RunningTurn): void {
  */
 function refuseDeadLetter(
   { agent, replay, before, resumed }: RunningTurn,
-  { deadLetter = false, blocked, isExcused = false }: TurnOptions,
+  { deadLetter = false, blocked, takeOvers, isExcused = false }: TurnOptions,
 ): void {
   // A replayed turn did run, so its event was not a dead letter.
   if (replay !== undefined) return;
@@ -160,8 +162,9 @@ function refuseDeadLetter(
   if (crashes < agent.plan.policy.crashesBeforeDeadLetter && !deadLetter) return;
   // The orchestrator counts crashes too, including those that left nothing in the log.
   const times = deadLetter ? 'too often' : `${crashes} times`;
+  const did = takeOvers === undefined ? `crashed its agent ${times}` : `ended its node ${takeOvers} times`;
   const where = blocked === undefined ? '' : `: its process was ${blocked}`;
-  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and became a dead letter${where}.`);
+  throw new GoondanError('E_DEAD_LETTER', `This event ${did} and became a dead letter${where}.`);
 }
 
 /**

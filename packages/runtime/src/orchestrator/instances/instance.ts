@@ -137,8 +137,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'slot.release':
         return this.deps.releaseSlot(this);
       case 'turn.send': {
-        const { event, seq, deadLetter, blocked, isExcused } = action;
-        const more = defined({ blocked, isExcused });
+        const { event, seq, deadLetter, blocked, takeOvers, isExcused } = action;
+        const more = defined({ blocked, takeOvers, isExcused });
         this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}), ...more });
         return events.turnStarted(this.address, event);
       }

@@ -21,6 +21,8 @@ export interface QueuedEvent {
   readonly blocked?: string;
   /** True if the event is given up before its last crash allowed (invariant 19 of the machine). */
   readonly isGivenUp?: true;
+  /** The number of nodes that ended during the event's turn, if these were too many. */
+  readonly takeOvers?: number;
 }
 
 /** The next step after the process has exited: `serve` continues with further work, `stop` starts no other process. */
@@ -209,7 +211,8 @@ export type InstanceAction =
   | { readonly type: 'process.kill'; readonly process: number }
   /**
    * `deadLetter`: add the event's input to the conversation without running it. `blocked`: the code that blocked the
-   * last process of the event. `isExcused`: the last interruption does not count as a crash.
+   * last process of the event. `takeOvers`: the number of nodes that it ended, if that made it a dead letter.
+   * `isExcused`: the last interruption does not count as a crash.
    */
   | {
       readonly type: 'turn.send';
@@ -218,6 +221,7 @@ export type InstanceAction =
       readonly event: AgentEvent;
       readonly deadLetter: boolean;
       readonly blocked?: string;
+      readonly takeOvers?: number;
       readonly isExcused?: true;
     }
   /** Give the process the next event, to be begun after the commit of the running turn. */

@@ -44,8 +44,8 @@ export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 
 }
 
 /** Returns true if the event is not run again (invariants 6 and 19 of the machine). */
-export function isDeadLetter({ crashes, isGivenUp }: QueuedEvent, { policy }: Moment): boolean {
-  return isGivenUp === true || crashes >= policy.crashesBeforeDeadLetter;
+export function isDeadLetter({ crashes, isGivenUp, takeOvers }: QueuedEvent, { policy }: Moment): boolean {
+  return isGivenUp === true || takeOvers !== undefined || crashes >= policy.crashesBeforeDeadLetter;
 }
 
 /** Returns the time at which the process became ready, for the phase of an ending process. */

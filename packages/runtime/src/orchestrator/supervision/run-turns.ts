@@ -38,12 +38,10 @@ export function acceptWork(
   if (state.queue.some((queued) => queued.event.id === event.id)) {
     return state.phase.name === 'doesNotStart' ? tryAgain(state, moment) : { state, actions: told };
   }
-  const { crashesBeforeDeadLetter, takeOversBeforeDeadLetter } = moment.policy;
-  const { takeOvers = 0 } = work;
-  const endsNodes = takeOvers >= takeOversBeforeDeadLetter;
-  if (endsNodes) told.push({ type: 'event.deadLettered', event, ended: 'node', crashes: takeOvers });
-  const crashes = endsNodes ? crashesBeforeDeadLetter : (work.crashes ?? 0);
-  const entry = { seq, event, crashes, ...defined({ cancelled, isExcused }) };
+  const { crashes = 0 } = work;
+  const takeOvers = (work.takeOvers ?? 0) >= moment.policy.takeOversBeforeDeadLetter ? work.takeOvers : undefined;
+  if (takeOvers !== undefined) told.push({ type: 'event.deadLettered', event, ended: 'node', crashes: takeOvers });
+  const entry = { seq, event, crashes, ...defined({ cancelled, isExcused, takeOvers }) };
   const queued = { ...state, queue: addInOrder(state, entry) };
   switch (state.phase.name) {
     case 'absent':
@@ -187,9 +185,9 @@ function sendNext(state: InstanceState, moment: Moment, readySince: number): Ins
   const [next] = state.queue;
   if (next === undefined) return stay(state);
   const process = state.spawned;
-  const { seq, event, cancelled, isExcused, blocked } = next;
+  const { seq, event, cancelled, isExcused, blocked, takeOvers } = next;
   const deadLetter = isDeadLetter(next, moment);
-  const more = defined({ isExcused, blocked });
+  const more = defined({ isExcused, blocked, takeOvers });
   const busy = enter(state, { name: 'busy', readySince });
   const actions: InstanceAction[] = [
     ...tellCancelled(busy),
