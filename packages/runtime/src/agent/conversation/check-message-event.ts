@@ -111,17 +111,22 @@ function checkSource(source: unknown, extension: string | undefined): MessageSou
   if (extension !== undefined && (source === undefined || isDefaultSource(source))) {
     return Object.freeze({ type: 'extension', extensionName: extension });
   }
-  if (!isPlainObject(source)) throw invalid('message.source is not an object');
+  const problem = problemWithSource(source, 'message.source');
+  if (problem !== undefined) throw invalid(problem);
+  // Safe: the type and its required fields were checked above.
+  return frozenCopy(source, 'message.source') as unknown as MessageSource;
+}
+
+/** Returns the reason why a value is not the source of a message, or `undefined`. `what` names the value. */
+export function problemWithSource(source: unknown, what: string): string | undefined {
+  if (!isPlainObject(source)) return `${what} is not an object`;
   const { type } = source;
   const fields = typeof type === 'string' && Object.hasOwn(neededBySource, type) ? neededBySource[type] : undefined;
   if (fields === undefined) {
-    throw invalid(`message.source.type ${quote(type)} is not one of ${Object.keys(neededBySource).join(', ')}`);
+    return `${what}.type ${quote(type)} is not one of ${Object.keys(neededBySource).join(', ')}`;
   }
-  for (const field of fields) {
-    if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);
-  }
-  // Safe: the type and its required fields were checked above.
-  return frozenCopy(source, 'message.source') as unknown as MessageSource;
+  const missing = fields.find((field) => typeof source[field] !== 'string');
+  return missing && `${what}.${missing} is not a text`;
 }
 
 function checkText(value: unknown, what: string): string {

@@ -51,6 +51,7 @@ test.each(Object.entries(checks))('%s refuses fields that a result inherits', (_
 
 describe('a turn result', () => {
   const good = { turnId: 'turn-1', finishReason: 'text_response' };
+  const said = createAssistantMessage('hello');
 
   test.each<[string, object]>([
     ['no message', good],
@@ -75,8 +76,15 @@ describe('a turn result', () => {
     ['responseMessage', { ...good, responseMessage: {} }],
     ['responseMessage', { ...good, responseMessage: Object.create(createAssistantMessage('hello')) as object }],
     ['responseMessage', { ...good, responseMessage: { role: 'assistant', content: 'bare' } }],
-    ['responseMessage', { ...good, responseMessage: { id: 'a', data: { role: 'assistant' } } }],
-    ['createdAt', { ...good, responseMessage: { ...createAssistantMessage('hello'), createdAt: '2026-01-01' } }],
+    ['responseMessage.id', { ...good, responseMessage: { ...said, id: '' } }],
+    ['responseMessage.data', { ...good, responseMessage: { ...said, data: undefined } }],
+    ['responseMessage.data.role', { ...good, responseMessage: { ...said, data: { role: 'bot', content: '' } } }],
+    ['the content', { ...good, responseMessage: { ...said, data: { role: 'assistant' } } }],
+    ['responseMessage.createdAt', { ...good, responseMessage: { ...said, createdAt: '2026-01-01' } }],
+    ['responseMessage.createdAt', { ...good, responseMessage: { ...said, createdAt: new Date('never') } }],
+    ['responseMessage.metadata', { ...good, responseMessage: { ...said, metadata: undefined } }],
+    ['responseMessage.metadata.n', { ...good, responseMessage: { ...said, metadata: { n: 1n } } }],
+    ['responseMessage.source.extensionName', { ...good, responseMessage: { ...said, source: { type: 'extension' } } }],
     ['truncated', { ...good, truncated: 'yes' }],
     ['error', { ...good, finishReason: 'error', error: 'no' }],
     ['error', { ...good, finishReason: 'error', error: { code: 'E_MINE' } }],

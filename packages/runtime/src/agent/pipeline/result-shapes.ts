@@ -5,6 +5,8 @@
 import type { GoondanError, ModelReply, StepResult, ToolCallResult, TurnError, TurnResult } from '@goondan/types';
 import { dropUnknownFields, knownFields } from '../../config/find-unknown-field.ts';
 import { copyJson, isJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { problemWithSource } from '../conversation/check-message-event.ts';
+import { problemWithModelMessage } from '../conversation/model-message-problem.ts';
 import { NotResult, type TellDropped } from './onion.ts';
 
 const turnFields = knownFields<TurnResult>(
@@ -96,10 +98,8 @@ function problemWithTurnResult(value: unknown): string | undefined {
     return `finishReason is not one of text_response, max_steps, error`;
   }
   if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
-  if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
-  if (responseMessage !== undefined && !(responseMessage.createdAt instanceof Date)) {
-    return 'responseMessage.createdAt is not a Date';
-  }
+  const message = responseMessage === undefined ? undefined : problemWithMessage(responseMessage);
+  if (message !== undefined) return message;
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
   return problemWithJson({ output });
 }
@@ -150,10 +150,19 @@ function problemWithModelReply(value: unknown): string | undefined {
   return problemWithJson({ content: value.content });
 }
 
-function looksLikeMessage(value: unknown): boolean {
-  if (!isPlainObject(value) || !isPlainObject(value.data)) return false;
-  const { role, content } = value.data;
-  return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content));
+function problemWithMessage(value: unknown): string | undefined {
+  if (!isPlainObject(value)) return 'responseMessage is not a message';
+  const { createdAt, ...others } = value;
+  if (typeof value.id !== 'string' || value.id === '') return 'responseMessage.id is not a text';
+  if (!(createdAt instanceof Date) || Number.isNaN(createdAt.getTime())) {
+    return 'responseMessage.createdAt is not a valid Date';
+  }
+  if (!isPlainObject(value.metadata)) return 'responseMessage.metadata is not an object';
+  return (
+    problemWithModelMessage(value.data, 'responseMessage.data') ??
+    problemWithSource(value.source, 'responseMessage.source') ??
+    problemWithJson({ responseMessage: others })
+  );
 }
 
 /** Checks that a value is JSON, because it will be recorded. */
