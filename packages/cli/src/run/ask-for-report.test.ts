@@ -34,7 +34,8 @@ async function fateAfter(code: ErrorCode, { isCancelled = true, duplicate = fals
 test.each([
   ['Set `KEY`', 'Set `KEY`.'],
   ['설치하세요', '설치하세요.'],
-  ['Set it?', 'Set it?'],
+  ['Set it!', 'Set it!'],
+  ['Set it (see "docs.")', 'Set it (see "docs.")'],
 ])('the advice "%s" ends before the fate of the input begins', async (suggestion, advice) => {
   expect((await fateAfter('E_EXT_INIT', { suggestion })).advice).toBe(advice);
 });

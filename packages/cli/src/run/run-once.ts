@@ -145,18 +145,17 @@ async function comeToRest(
 }
 
 /**
- * An instance that waits for a person of another conversation is left to that person. A process that crashed is tried
- * again; one whose starts fail for ever is left to the next run.
+ * An instance that waits for a person of another conversation is left to that person, and one that does not start, or
+ * crashes again and again, to the next run.
  */
 function isBusy(instance: InstanceStatus, desk: QuestionDesk): boolean {
   const { queued, questions = 0 } = instance;
   return queued > 0 && !isGivenUp(instance) && (questions === 0 || desk.isFor(instance));
 }
 
-/** After so many crashes, the orchestrator tells callers that the process cannot be started. */
 const MOST_CRASHES = 3;
 
+/** A process that cannot load its agent may be tried again for ever. */
 function isGivenUp({ status, problem, crashes }: InstanceStatus): boolean {
-  if (status === 'does not start') return true;
-  return status !== 'working' && problem !== undefined && crashes >= MOST_CRASHES;
+  return status === 'does not start' || (problem !== undefined && crashes >= MOST_CRASHES);
 }

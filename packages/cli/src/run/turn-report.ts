@@ -112,7 +112,7 @@ export function reportWithoutEnd(
 function withFate(code: ErrorCode, advice: string, input: TurnReport['input']): string {
   if (input === undefined) return advice;
   // The author of an extension may have written the advice without a full stop.
-  const suggestion = /[.!?。]$/.test(advice) ? advice : `${advice}.`;
+  const suggestion = /[.!?。！？…]["'”’)]*\s*$/.test(advice) ? advice : `${advice}.`;
   const time = code === 'E_STORE_AWAY' ? 'the database is back' : 'the agent starts';
   if (input === 'withdrawn') return `${suggestion} The input was withdrawn: type the command again when ${time}.`;
   return `${suggestion} The input is kept, so do not send it again: it is handled when ${time}.`;

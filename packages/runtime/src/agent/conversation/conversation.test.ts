@@ -182,6 +182,37 @@ describe('truncate', () => {
       );
   });
 
+  test.each(['live', 'resumed', 'replayed', 'rolled back'])(
+    'M-04 a message with the id of a removed input is no input in a %s turn',
+    (how) => {
+      const turn = opened('a');
+      turn.conversation.appendInput(message('i'));
+      for (const event of [{ type: 'truncate' }, { type: 'remove', targetId: 'i' }, append('i')])
+        turn.layerEmits(event);
+      const isNew = how === 'resumed' || how === 'replayed';
+      const { conversation, layerEmits } = isNew ? opened('a') : turn;
+      const events = turn.recorded.map(({ event }) => event);
+      const authors = how === 'resumed' ? turn.recorded.map(({ author }) => author) : [];
+      if (isNew) conversation.restore(events, ['i'], authors);
+      const mark = conversation.mark();
+      layerEmits(append('z'));
+      if (how === 'rolled back') conversation.rollback(mark);
+      layerEmits({ type: 'truncate' });
+      expect(idsOf(conversation.state.nextMessages)).toBe('');
+    },
+  );
+
+  test('M-04 brings the input back in the name of its sender after the rollback of another event', () => {
+    const { conversation, recorded, layerEmits } = opened('a');
+    conversation.appendInput(message('i'), from);
+    layerEmits({ type: 'truncate' });
+    const mark = conversation.mark();
+    layerEmits(append('z'));
+    conversation.rollback(mark);
+    layerEmits({ type: 'truncate' });
+    expect(recorded.at(-1)?.author).toEqual({ kind: 'input', from, again: true });
+  });
+
   test('M-04 brings back the inputs of a resumed turn, also one that it took, in their order', () => {
     const { conversation, layerEmits } = opened('a');
     conversation.restore([append('i'), append('b'), append('n')], ['n', 'i']);

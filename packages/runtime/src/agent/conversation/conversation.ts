@@ -85,11 +85,7 @@ export class Conversation {
     const added = this.add(checked, author, stepId);
     if (added === undefined) return [];
     if (added.type !== 'truncate') return [added];
-    const again = inputs.map((message) => {
-      const appended = this.add({ type: 'append', message }, this.authorOfInput(message), stepId);
-      this.noteInput(appended, this.inputs.get(message));
-      return appended;
-    });
+    const again = inputs.map((message) => this.add({ type: 'append', message }, this.authorOfInput(message), stepId));
     return [added, ...again.filter((each) => each !== undefined)];
   }
 
@@ -99,8 +95,8 @@ export class Conversation {
   }
 
   /**
-   * Applies the events that an interrupted turn had recorded, without recording them again. `authors`: those of the
-   * events; a replay has none.
+   * Applies events again, without recording them. `inputIds`, `authors`: the inputs of an interrupted turn, and the authors
+   * of its events; a replay has no authors, and a rollback neither.
    */
   restore(events: readonly MessageEvent[], inputIds: readonly string[], authors: readonly EventAuthor[] = []): void {
     const firstAppends = new Set(inputIds);
@@ -114,7 +110,7 @@ export class Conversation {
         else if (removed.has(id)) this.noteInput(event, removed.get(id));
         else if (author === undefined && firstAppends.delete(id)) this.noteInput(event, undefined);
       } else {
-        const inputs = event.type === 'truncate' ? this.presentInputs() : [];
+        const inputs = event.type === 'truncate' && inputIds.length > 0 ? this.presentInputs() : [];
         removed = new Map(inputs.map((message) => [message.id, this.inputs.get(message)]));
       }
       if (this.apply(event) && author !== undefined) this.view.authors.note(event, author);

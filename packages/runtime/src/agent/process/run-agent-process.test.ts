@@ -357,9 +357,10 @@ describe('a turn', () => {
     const ran: string[] = [];
     Object.assign(globalThis, { given: { ran } });
     const agent = await ready({}, { extensions: [noting] });
-    await agent.send({ ...turn('deadly'), deadLetter: true });
+    await agent.send({ ...turn('deadly'), deadLetter: true, takeOvers: 5 });
     const { result } = await agent.first('turn.done');
-    expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_DEAD_LETTER' } });
+    const error = { code: 'E_DEAD_LETTER', message: expect.stringContaining('its node 5 times') };
+    expect(result).toMatchObject({ finishReason: 'error', error });
     expect(await readMessages()).toEqual(['text of deadly']);
     expect((await runTurn(agent, 'next')).result.finishReason).toBe('text_response');
     expect(ran).toEqual(['turn-next']);

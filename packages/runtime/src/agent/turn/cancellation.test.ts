@@ -210,6 +210,14 @@ describe('a turn that is out of time', () => {
     expect(result.error?.message).toContain('3000 ms');
   });
 
+  test('keeps its input when the time was over before the conversation was open', async () => {
+    const [clock, store] = [manualClock(), memoryStore()];
+    const open: typeof store.open = async (...given) => (await clock.advance(10), store.open(...given));
+    const agent = await scriptedAgent({ clock, store: { ...store, open }, policy: { turnTimeoutMs: 10 } });
+    expect((await agent.say('hi')).result.error?.code).toBe('E_TURN_TIMEOUT');
+    expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi']);
+  });
+
   test('ends unwindMs later when a layer hangs', async () => {
     const clock = manualClock();
     const policy = { turnTimeoutMs: 3_000, unwindMs: 500 };

@@ -86,7 +86,7 @@ describe('a tool call that had started and not ended', () => {
     expect(JSON.stringify(await agent.messages())).toContain(message);
     expect(JSON.stringify(trace)).toContain(message);
 
-    const second = recordsUpTo(records, ({ type }) => type === 'effect');
+    const second = recordsUpTo(records, (record) => record.type === 'effect' && record.kind === 'tool');
     const again = await scriptedAgent({ ...options, store: await interruptedStore([...first, ...second]) });
     await again.say('go', { blocked: 'blocked in the step layer of extension notes (notes.ts)' });
     expect(JSON.stringify(await again.messages())).toContain(message);

@@ -100,11 +100,12 @@ function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDead
 async function answer(turn: RunningTurn, options: TurnOptions): Promise<TurnResult> {
   const { agent } = turn;
   agent.bus.tell('turn.started', () => named(turn));
-  // An input that was cancelled before its turn began is not part of the conversation.
-  if (options.deadLetter !== true) refuseWhenOver(turn);
+  // An input that was cancelled before its turn began is not part of the conversation. One that came too late is.
+  if (options.signal?.aborted === true) refuseWhenOver(turn);
   await appendInput(turn);
   refuseDeadLetter(turn, options);
   tellOtherPlan(turn);
+  refuseWhenOver(turn);
   const { spanIds, turnId } = turn;
   const about = { label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds, plan: turn.plan };
   const span = turn.observer?.chain({ kind: 'turn', ...about }, undefined);

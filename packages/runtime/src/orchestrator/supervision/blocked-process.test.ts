@@ -87,6 +87,17 @@ describe('R-03 a turn that blocks its process', () => {
     expect(sent(instance)).not.toHaveProperty('blocked');
   });
 
+  test('stays named as a dead letter when the store fails while it is put aside', () => {
+    const instance = running();
+    for (let time = 0; time < 2; time++) {
+      instance.block(tool);
+      instance.start();
+    }
+    instance.do({ type: 'turn.lost', process: instance.process, error: { code: 'E_STORE_AWAY', message: 'away' } });
+    instance.end({});
+    expect(sent(instance)).toMatchObject({ deadLetter: true, blocked: tool });
+  });
+
   test('stays a dead letter when it is put aside and its process dies then, which is told to waiting callers', () => {
     const instance = running();
     instance.block(tool);

@@ -56,6 +56,15 @@ describe('an event that is handed ahead', () => {
     expect([...instance.work('c'), ...instance.work('d'), ...instance.work('b')]).toEqual([]);
   });
 
+  test('R-03 is none that has ended too many nodes, and no turn may take it', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start(true);
+    expect(instance.work('b', { takeOvers: 5 })).not.toContain('turn.ahead b');
+    const now = { takeOvers: 5, event: eventOf('c', { delivery: 'now' }) };
+    expect(instance.work('c', now).join()).not.toContain('turn.');
+  });
+
   test('begins with the end of the turn before it, and the next one is handed ahead', () => {
     const instance = running('c');
     expect(instance.done('a', { begins: 'b' })).toEqual(['turn.finished a', 'turn.started b', 'turn.ahead c']);

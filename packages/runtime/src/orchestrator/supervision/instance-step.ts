@@ -43,6 +43,11 @@ export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 
   return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);
 }
 
+/** Returns true if a turn of the event has run before. */
+export function hasRun({ crashes, isExcused, takeOvers }: QueuedEvent): boolean {
+  return crashes > 0 || isExcused === true || takeOvers !== undefined;
+}
+
 /** Returns true if the event is not run again (invariants 6 and 19 of the machine). */
 export function isDeadLetter({ crashes, isGivenUp, takeOvers }: QueuedEvent, { policy }: Moment): boolean {
   return isGivenUp === true || takeOvers !== undefined || crashes >= policy.crashesBeforeDeadLetter;

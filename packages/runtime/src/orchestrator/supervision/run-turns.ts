@@ -13,6 +13,7 @@ import {
   clearTimerOf,
   enter,
   hasProcess,
+  hasRun,
   hasTurn,
   ignore,
   type InstanceStep,
@@ -207,8 +208,7 @@ function handAhead(state: InstanceState, { policy }: Moment): InstanceStep {
   const { phase, queue, takesAhead, ahead, spawned: process } = state;
   const [, next] = queue;
   if (phase.name !== 'busy' || takesAhead !== true || ahead !== undefined || next === undefined) return stay(state);
-  if (policy.isStopping || next.crashes > 0 || next.cancelled !== undefined || next.isExcused === true)
-    return stay(state);
+  if (policy.isStopping || next.cancelled !== undefined || hasRun(next)) return stay(state);
   // The running turn has it, and may take it.
   if (isForRunningTurn(next.event)) return stay(state);
   const { seq, event } = next;

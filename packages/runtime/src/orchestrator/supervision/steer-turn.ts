@@ -1,7 +1,7 @@
 /** Hands events to a running turn, which may take their inputs between two steps (invariant 18 of the machine). */
 import type { AgentEvent } from '@goondan/types';
 import type { InstanceAction, InstanceState, QueuedEvent } from './instance-state.ts';
-import { hasTurn } from './instance-step.ts';
+import { hasRun, hasTurn } from './instance-step.ts';
 
 /**
  * Returns true if the event is for a running turn. An agent that waits for an answer gets a turn of its own, and so does an
@@ -39,14 +39,12 @@ export function steerNew(state: InstanceState, entry: QueuedEvent): InstanceActi
  * Hands the running turn an event, if the event is for it. An event that is cancelled, or whose own turn has run before,
  * waits for its own turn.
  */
-export function steer(
-  state: InstanceState,
-  { seq, event, crashes, cancelled, isExcused }: QueuedEvent,
-): InstanceAction[] {
+export function steer(state: InstanceState, queued: QueuedEvent): InstanceAction[] {
   const { phase, takesAhead, spawned: process } = state;
-  const hasRun = crashes > 0 || isExcused === true;
+  const { seq, event, cancelled } = queued;
   const isTaken = hasTurn(phase) && phase.name !== 'killed' && takesAhead === true && isForRunningTurn(event);
-  return isTaken && !hasRun && cancelled === undefined && seq > 0 ? [{ type: 'turn.steer', process, seq, event }] : [];
+  const isFirst = !hasRun(queued) && cancelled === undefined && seq > 0;
+  return isTaken && isFirst ? [{ type: 'turn.steer', process, seq, event }] : [];
 }
 
 /** Tells the process about cancelled events that the turn may have taken before it was interrupted. */
