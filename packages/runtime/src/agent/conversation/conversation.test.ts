@@ -9,7 +9,7 @@ import {
   type MessageLifetime,
 } from '@goondan/types';
 import type { EventAuthor } from './conversation-store.ts';
-import { noSecrets } from '../../log/mask-secrets.ts';
+import { growingMask, type Mask, noSecrets } from '../../log/mask-secrets.ts';
 import { Conversation } from './conversation.ts';
 import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
@@ -33,13 +33,13 @@ interface Opened {
   readonly layerEmits: (event: unknown, about?: { readonly isAnswered: boolean }) => MessageEvent[];
 }
 
-function open(warm: LlmView): Opened {
+function open(warm: LlmView, mask: Mask = noSecrets): Opened {
   const recorded: Opened['recorded'] = [];
   const warnings: Opened['warnings'] = [];
   const conversation = new Conversation(warm, 'Be brief.', {
     record: (event, author, stepId) => void recorded.push({ event, author, stepId }),
     takeFiles: (event) => event,
-    mask: noSecrets,
+    mask,
     warn: (text, author) => void warnings.push({ message: text, author }),
   });
   return {
@@ -201,6 +201,15 @@ describe('truncate', () => {
       expect(idsOf(conversation.state.nextMessages)).toBe('');
     },
   );
+
+  test('M-04 brings the input back again that has a new secret', () => {
+    const mask = growingMask([]);
+    const { conversation, layerEmits } = open(warmOf([]), mask);
+    conversation.appendInput(message('i', 'my secret-word'));
+    mask.add(['secret-word']);
+    for (let step = 0; step < 2; step++) layerEmits({ type: 'truncate' });
+    expect(idsOf(conversation.state.nextMessages)).toBe('i');
+  });
 
   test('M-04 brings the input back in the name of its sender after the rollback of another event', () => {
     const { conversation, recorded, layerEmits } = opened('a');

@@ -85,7 +85,12 @@ export class Conversation {
     const added = this.add(checked, author, stepId);
     if (added === undefined) return [];
     if (added.type !== 'truncate') return [added];
-    const again = inputs.map((message) => this.add({ type: 'append', message }, this.authorOfInput(message), stepId));
+    const again = inputs.map((message) => {
+      const appended = this.add({ type: 'append', message }, this.authorOfInput(message), stepId);
+      // Another object, if there is a new secret to mask.
+      this.noteInput(appended, this.inputs.get(message));
+      return appended;
+    });
     return [added, ...again.filter((each) => each !== undefined)];
   }
 

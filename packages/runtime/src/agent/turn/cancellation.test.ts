@@ -213,9 +213,13 @@ describe('a turn that is out of time', () => {
   test('keeps its input when the time was over before the conversation was open', async () => {
     const [clock, store] = [manualClock(), memoryStore()];
     const open: typeof store.open = async (...given) => (await clock.advance(10), store.open(...given));
-    const agent = await scriptedAgent({ clock, store: { ...store, open }, policy: { turnTimeoutMs: 10 } });
+    const ran: string[] = [];
+    const noting = oneLayer('noting', 'turn', (ctx) => (ran.push(ctx.turnId), ctx.next()));
+    const policy = { turnTimeoutMs: 10 };
+    const agent = await scriptedAgent({ clock, store: { ...store, open }, policy, extensions: [noting] });
     expect((await agent.say('hi')).result.error?.code).toBe('E_TURN_TIMEOUT');
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi']);
+    expect(ran).toEqual([]);
   });
 
   test('ends unwindMs later when a layer hangs', async () => {

@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   endingOf,
   GoondanError,
+  isCancellation,
   type TurnError,
   type TurnDelta,
   type TurnResult,
@@ -100,8 +101,8 @@ function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDead
 async function answer(turn: RunningTurn, options: TurnOptions): Promise<TurnResult> {
   const { agent } = turn;
   agent.bus.tell('turn.started', () => named(turn));
-  // An input that was cancelled before its turn began is not part of the conversation. One that came too late is.
-  if (options.signal?.aborted === true) refuseWhenOver(turn);
+  // An input that was cancelled before its turn began is not part of the conversation; one whose time was over is.
+  if (isCancellation(turn.signal.reason)) refuseWhenOver(turn);
   await appendInput(turn);
   refuseDeadLetter(turn, options);
   tellOtherPlan(turn);

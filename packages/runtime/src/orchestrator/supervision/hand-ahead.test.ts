@@ -61,7 +61,7 @@ describe('an event that is handed ahead', () => {
     instance.work('a');
     instance.start(true);
     expect(instance.work('b', { takeOvers: 5 })).not.toContain('turn.ahead b');
-    const now = { takeOvers: 5, event: eventOf('c', { delivery: 'now' }) };
+    const now = { takeOvers: 5, event: eventOf('c', { delivery: 'now', input: 'c' }) };
     expect(instance.work('c', now).join()).not.toContain('turn.');
   });
 
