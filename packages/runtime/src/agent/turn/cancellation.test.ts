@@ -210,17 +210,24 @@ describe('a turn that is out of time', () => {
     expect(result.error?.message).toContain('3000 ms');
   });
 
-  test('keeps its input when the time was over before the conversation was open', async () => {
-    const [clock, store] = [manualClock(), memoryStore()];
-    const open: typeof store.open = async (...given) => (await clock.advance(10), store.open(...given));
-    const ran: string[] = [];
-    const noting = oneLayer('noting', 'turn', (ctx) => (ran.push(ctx.turnId), ctx.next()));
-    const policy = { turnTimeoutMs: 10 };
-    const agent = await scriptedAgent({ clock, store: { ...store, open }, policy, extensions: [noting] });
-    expect((await agent.say('hi')).result.error?.code).toBe('E_TURN_TIMEOUT');
-    expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi']);
-    expect(ran).toEqual([]);
-  });
+  test.each(['E_TURN_TIMEOUT', 'E_CANCELLED'])(
+    'keeps its input after %s while the conversation is opened',
+    async (code) => {
+      const [clock, store, cancel] = [manualClock(), memoryStore(), new AbortController()];
+      const open: typeof store.open = async (...given) => {
+        if (code === 'E_CANCELLED') cancel.abort();
+        else await clock.advance(10);
+        return store.open(...given);
+      };
+      const ran: string[] = [];
+      const noting = oneLayer('noting', 'turn', (ctx) => (ran.push(ctx.turnId), ctx.next()));
+      const policy = { turnTimeoutMs: 10 };
+      const agent = await scriptedAgent({ clock, store: { ...store, open }, policy, extensions: [noting] });
+      expect((await agent.say('hi', { signal: cancel.signal })).result.error?.code).toBe(code);
+      expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi']);
+      expect(ran).toEqual([]);
+    },
+  );
 
   test('ends unwindMs later when a layer hangs', async () => {
     const clock = manualClock();

@@ -3,7 +3,6 @@ import {
   type AgentEvent,
   endingOf,
   GoondanError,
-  isCancellation,
   type TurnError,
   type TurnDelta,
   type TurnResult,
@@ -66,6 +65,7 @@ export interface TurnOptions {
 }
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {
+  const isCancelled = options.signal?.aborted === true;
   const clock = options.clock ?? new TurnClock(agent.clock);
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.plan.policy, options.signal);
   try {
@@ -79,7 +79,9 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
     agent.activity.begin(turn.log);
     turn.observer?.started?.(watched(turn));
     tellWhenCancelled(turn, deadline);
-    const result = await deadline.bound(answer(turn, options)).catch((error: unknown) => failed(turn, error));
+    const result = await deadline
+      .bound(answer(turn, options, isCancelled))
+      .catch((error: unknown) => failed(turn, error));
     const outcome = await commit(turn, base, result);
     turn.observer?.ended?.({ ...outcome, took: turn.waiting.taken, thrown: turn.thrown });
     tellEnd(turn, outcome, agent.clock.elapsed() - startedAt);
@@ -98,11 +100,11 @@ function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDead
   else deadline.onFirstAbort = (reason) => observer.cancelled?.(reason);
 }
 
-async function answer(turn: RunningTurn, options: TurnOptions): Promise<TurnResult> {
+async function answer(turn: RunningTurn, options: TurnOptions, isCancelled: boolean): Promise<TurnResult> {
   const { agent } = turn;
   agent.bus.tell('turn.started', () => named(turn));
-  // An input that was cancelled before its turn began is not part of the conversation; one whose time was over is.
-  if (isCancellation(turn.signal.reason)) refuseWhenOver(turn);
+  // An input that was cancelled before its turn began is not part of the conversation.
+  if (isCancelled) refuseWhenOver(turn);
   await appendInput(turn);
   refuseDeadLetter(turn, options);
   tellOtherPlan(turn);
