@@ -76,6 +76,26 @@ test('L-02 kept connections are shown with their process, their conversation and
   expect(shown.match(/^ {2}other/gm)).toBeNull();
 });
 
+test('S-08 nodes are shown with their processes and conversations', () => {
+  const node = { since: '2026-01-02T03:04:05.678Z', processes: 1 };
+  const nodes = [
+    { ...node, name: 'one', instances: 1 },
+    { ...node, name: 'two', instances: 2, isDraining: true },
+  ];
+  expect(show({ nodes })).toContain(
+    '\n  node one: lives, since 2026-01-02T03:04:05Z, 1 process, 1 conversation\n' +
+      '  node two: drains, since 2026-01-02T03:04:05Z, 1 process, 2 conversations\n',
+  );
+});
+
+test('a process that some of many conversations share has a line', () => {
+  const instances = Array.from({ length: 21 }, (_, index) => ({ ...instance, instanceKey: `${index}`, pid: index }));
+  const last = { ...instance, instanceKey: 'last', pid: 20 };
+  expect(rowsOf({ instances: [...instances, last] }).filter((row) => /conversations$/.test(row))).toEqual([
+    '  process 20: 2 conversations',
+  ]);
+});
+
 test('L-05 the latest three changes are shown, with the changeset that made or lost them', () => {
   const at = '2026-01-02T03:04:05.678Z';
   const changeset = { id: '1f3a9c2b', agent: 'host' };
