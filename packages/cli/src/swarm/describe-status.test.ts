@@ -91,7 +91,7 @@ test('S-08 nodes are shown with their processes and conversations', () => {
 test('a process that some of many conversations share has a line', () => {
   const instances = Array.from({ length: 21 }, (_, index) => ({ ...instance, instanceKey: `${index}`, pid: index }));
   const last = { ...instance, instanceKey: 'last', pid: 20 };
-  expect(rowsOf({ instances: [...instances, last] }).filter((row) => /conversations$/.test(row))).toEqual([
+  expect(rowsOf({ instances: [...instances, last] }).filter((row) => row.endsWith('conversations'))).toEqual([
     '  process 20: 2 conversations',
   ]);
 });

@@ -103,8 +103,8 @@ describe('the process of an instance', () => {
       ended: 'node',
       crashes: 5,
     });
-    const sent = expect.objectContaining({ type: 'turn.send', deadLetter: true, takeOvers: 5 });
-    expect(fifth.start()).toContainEqual(sent);
+    const fifthSent = expect.objectContaining({ type: 'turn.send', deadLetter: true, takeOvers: 5 });
+    expect(fifth.start()).toContainEqual(fifthSent);
   });
 
   test('R-03 a dead letter whose folding crashes is sent again as one, announced once and never dropped', () => {
