@@ -438,6 +438,9 @@ describe('a cancel', () => {
     expect((await runTurn(agent, 'one')).result.error?.code).toBe('E_CANCELLED');
     expect(ran).toEqual([]);
     expect(await readMessages()).toEqual([]);
+    // The turn has begun then, although nothing of it has run.
+    await Promise.all([agent.send(turn('two')), agent.send(cancel('two'))]);
+    await until(async () => (await readMessages()).includes('text of two'));
   });
 });
 

@@ -163,6 +163,8 @@ export class TurnRunner {
       const options = {
         seq,
         signal,
+        // Read now: a cancel that comes while the turn is being opened comes after its beginning.
+        isCancelled: signal.aborted,
         clock,
         deadLetter,
         blocked,

@@ -37,6 +37,8 @@ import type { WaitingInputs } from '../turn-state/waiting-inputs.ts';
 export interface TurnOptions {
   /** Aborting this signal cancels the turn. */
   readonly signal?: AbortSignal | undefined;
+  /** True if the event was cancelled before its turn began; if absent, that is known from the signal. */
+  readonly isCancelled?: boolean | undefined;
   /** A clock that is paused while the turn, or an agent it called, waits for a person. */
   readonly clock?: TurnClock | undefined;
   /** Called with each piece of the reply while it is written. */
@@ -65,7 +67,7 @@ export interface TurnOptions {
 }
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {
-  const isCancelled = options.signal?.aborted === true;
+  const { isCancelled = options.signal?.aborted === true } = options;
   const clock = options.clock ?? new TurnClock(agent.clock);
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.plan.policy, options.signal);
   try {
