@@ -40,20 +40,28 @@ export function findUnknownField(value: object, known: KnownFields): string | un
 const MOST_DESCRIBED = 5;
 
 /**
- * Returns a value without its unknown fields, or the same value if all its fields are known. `tell` gets the descriptions
- * of the unknown fields.
+ * Returns a value without its unknown fields, or the same value if all its fields are known. `reader` is told which
+ * unknown fields there were.
  */
 export function dropUnknownFields<Value extends object>(
   value: Value,
   known: KnownFields,
-  tell: (unknown: string) => void,
+  reader: { dropped(unknownFields: string): void },
 ): Value {
-  if (findUnknownField(value, known) === undefined) return value;
+  // Without a closure here, because almost no result has an unknown field.
+  return findUnknownField(value, known) === undefined ? value : withoutUnknownFields(value, known, reader);
+}
+
+function withoutUnknownFields<Value extends object>(
+  value: Value,
+  known: KnownFields,
+  reader: { dropped(unknownFields: string): void },
+): Value {
   const isKnown = ([field]: [string, unknown]) => known.fields[field] === true;
   const dropped = Object.entries(value).filter((entry) => !isKnown(entry) && entry[1] !== undefined);
   const described = dropped.slice(0, MOST_DESCRIBED).map(([field]) => describe(field, known));
   const others = dropped.length - described.length;
-  tell([...described, ...(others > 0 ? [`${others} more`] : [])].join('; '));
+  reader.dropped([...described, ...(others > 0 ? [`${others} more`] : [])].join('; '));
   // Safe: the known fields are those of the type.
   return Object.fromEntries(Object.entries(value).filter(isKnown)) as Value;
 }

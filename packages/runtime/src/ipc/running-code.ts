@@ -18,7 +18,7 @@ export interface RunningCode {
   /** Notes that this code runs now, and that it may go on at any time until the returned function is called. */
   enter(code: string): () => void;
   /** Notes that the code that ran waits, or is over. From now on, only code that was entered and not left may go on. */
-  wait(): void;
+  wait(this: void): void;
 }
 
 /** The code in which a process is blocked. */
@@ -73,6 +73,8 @@ export function noteRunningCode(frameFolder?: string): (conversation?: number) =
   const memory = mapped ?? new Float64Array(1);
   const lines = new Map<string, number>();
   const entered: { readonly code: string; readonly conversation: number }[] = [];
+  /** The number to write while all code waits. */
+  let waiting = 0;
   let isFull = mapped === undefined;
 
   function numberOf(code: string, conversation: number): number {
@@ -96,14 +98,11 @@ export function noteRunningCode(frameFolder?: string): (conversation?: number) =
   }
 
   /** Nobody knows which of the code that waits goes on. So all of it is named once, sorted, if it is of one conversation. */
-  function noteWaiting(): void {
+  function numberOfEntered(): number {
     const first = entered[0];
-    if (first === undefined || entered.some(({ conversation }) => conversation !== first.conversation)) {
-      memory[0] = 0;
-    } else {
-      const codes = new Set(entered.map(({ code }) => code));
-      memory[0] = numberOf([...codes].toSorted().join(' or '), first.conversation);
-    }
+    if (first === undefined || entered.some(({ conversation }) => conversation !== first.conversation)) return 0;
+    const codes = new Set(entered.map(({ code }) => code));
+    return numberOf([...codes].toSorted().join(' or '), first.conversation);
   }
 
   return (conversation = 0) => ({
@@ -113,14 +112,16 @@ export function noteRunningCode(frameFolder?: string): (conversation?: number) =
     },
     enter(code) {
       const own = { code, conversation };
-      entered.push(own);
-      memory[0] = numberOf(code, conversation);
+      const number = numberOf(code, conversation);
+      waiting = entered.push(own) === 1 ? number : numberOfEntered();
+      memory[0] = number;
       return () => {
         entered.splice(entered.indexOf(own), 1);
-        noteWaiting();
+        waiting = numberOfEntered();
+        memory[0] = waiting;
       };
     },
-    wait: noteWaiting,
+    wait: () => void (memory[0] = waiting),
   });
 }
 

@@ -104,6 +104,7 @@ export class Conversation {
    * of its events; a replay has no authors, and a rollback neither.
    */
   restore(events: readonly MessageEvent[], inputIds: readonly string[], authors: readonly EventAuthor[] = []): void {
+    if (events.length === 0) return;
     const firstAppends = new Set(inputIds);
     // The inputs that a `truncate` removed, if only appends have followed: these bring the inputs back.
     let removed = new Map<string, InputOrigin | undefined>();

@@ -287,13 +287,21 @@ async function askModel(
   ).catch((error: unknown) => {
     throw withCode(error, modelRef);
   });
+  const given = readReply(reply, modelRef);
+  // A model in code may count anything.
+  return maskReply(agent.files.takeReply({ ...given, usage: soundUsage(given.usage) }), agent.mask);
+}
+
+function readReply(reply: unknown, modelRef: string): ModelReply {
   const refuse = (problem: string): never => {
     throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
   };
-  const given = readModelReply(reply, refuse);
-  if (given instanceof NotResult) return refuse(given.problem);
-  // A model in code may count anything.
-  return maskReply(agent.files.takeReply({ ...given, usage: soundUsage(given.usage) }), agent.mask);
+  try {
+    return readModelReply(reply, { dropped: refuse });
+  } catch (error) {
+    if (error instanceof NotResult) return refuse(error.message);
+    throw error;
+  }
 }
 
 /** Adds a code to a model's error if it has none. Keeps `retryable` and `failure`. */

@@ -40,7 +40,10 @@ function onion(layers: readonly Layer[], more: Partial<Chain<string>> = {}) {
     kind: 'step',
     layers,
     contextFor: (asking, next) => new NothingShared(asking, next),
-    read: (value) => (typeof value === 'string' ? value : new NotResult('it is no text')),
+    read(value) {
+      if (typeof value !== 'string') throw new NotResult('it is no text');
+      return value;
+    },
     clock: systemClock,
     warn: (warning) => warnings.push(warning),
     ...more,

@@ -24,10 +24,12 @@ export interface Chain<Result> {
   /** Makes the object that one layer receives; the state behind it is shared by all layers. */
   readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
   readonly core: () => Promise<Result>;
-  /** Returns the value as a result of this kind, without unknown fields, or the reason why it is none. */
-  readonly read: (value: unknown, tell: TellDropped) => Result | NotResult;
+  /** Returns the value as a result of this kind, without unknown fields. **Errors** — `NotResult`, if it is none. */
+  readonly read: (value: unknown, reader: ResultReader) => Result;
   readonly clock: Clock;
   readonly warn: (warning: LayerWarning) => void;
+  /** Called when no layer of the chain runs any more: before the core, and at the end. */
+  readonly wait?: (() => void) | undefined;
   /** Called when a layer returned a result without calling `next()`, with the name of the layer's extension. */
   readonly answered?: ((extension: string) => void) | undefined;
   /** Called when a layer returned a result although its `next()` had failed. */
@@ -36,13 +38,13 @@ export interface Chain<Result> {
   readonly span?: ChainSpan | undefined;
 }
 
-/** Says why a value is not a result. */
-export class NotResult {
-  constructor(readonly problem: string) {}
-}
+/** Thrown when a value is not a result. Its message is the reason. */
+export class NotResult extends Error {}
 
-/** Gets the description of an unknown field that was dropped from a result. */
-export type TellDropped = (unknownField: string) => void;
+export interface ResultReader {
+  /** Called with the description of the unknown fields that were dropped from a result. */
+  dropped(unknownFields: string): void;
+}
 
 export interface LayerWarning {
   readonly event:
@@ -75,6 +77,7 @@ function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Re
 }
 
 function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefined): Promise<Result> {
+  chain.wait?.();
   const running = startCore(chain);
   if (outer === undefined) return running;
   return running.then(
@@ -102,7 +105,7 @@ function startCore<Result>(chain: Chain<Result>): Promise<Result> {
  * One run of a layer. The next inner layer, or the core, reports its end to this object directly, just before the
  * promise of `next()` settles.
  */
-class LayerRun<Result> implements AskingLayer {
+class LayerRun<Result> implements AskingLayer, ResultReader {
   // A field with `declare` exists once it is assigned. Most runs need only those that the constructor assigns, and a
   // run is created for each layer of each chain.
   declare readonly span: LayerSpan | undefined;
@@ -137,13 +140,16 @@ class LayerRun<Result> implements AskingLayer {
     this.ended = true;
     if (this.didNotWait || this.innerState === 'running') return this.failForNotWaiting();
     if (this.calledTwice !== undefined) return this.fail(this.calledTwice);
-    const result = this.read(returned);
-    if (result instanceof NotResult) return this.fail(this.noResult(result));
+    let result: Result;
+    try {
+      result = this.chain.read(returned, this);
+    } catch (error) {
+      return this.fail(this.noResult(error));
+    }
     if (this.innerState === 'none') this.shortCircuit();
     if (this.sawFailure) this.chain.recovered?.();
     this.span?.exit(result);
-    this.outer?.innerResolved(result);
-    return result;
+    return this.resolve(result);
   }
 
   get sawFailure(): boolean {
@@ -163,6 +169,11 @@ class LayerRun<Result> implements AskingLayer {
     // The layer may not have handled the promise of next(). The rejection of that promise must not end the process.
     this.inner?.catch(() => undefined);
     this.innerSettled(undefined);
+  }
+
+  dropped(unknownFields: string): void {
+    const message = `${this.described()} returned an unknown field, which was dropped: ${unknownFields}.`;
+    this.chain.warn({ event: 'middleware.unknown_field', layer: this.layer, message });
   }
 
   private async callInTime(timeoutMs: number): Promise<unknown> {
@@ -205,25 +216,13 @@ class LayerRun<Result> implements AskingLayer {
     if (!this.ended) this.deadline?.resume();
   }
 
-  /** Reads what the layer returned. A getter or a proxy of the layer may throw. */
-  private read(returned: unknown): Result | NotResult {
-    try {
-      return this.chain.read(returned, (unknown) => this.warnOfDropped(unknown));
-    } catch (error) {
-      return new NotResult(`it cannot be read: ${toTurnError(error).message}`);
-    }
-  }
-
-  private noResult({ problem }: NotResult): GoondanError {
+  /** `error`: a `NotResult`, or what a getter or a proxy of the layer threw. */
+  private noResult(error: unknown): GoondanError {
+    const problem = error instanceof NotResult ? error.message : `it cannot be read: ${toTurnError(error).message}`;
     const mistake = this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
     // The layer has returned, so the stack has only lines of the outer layers that wait. None of them is the place.
     mistake.stack = `${mistake.name}: ${mistake.message}`;
     return mistake;
-  }
-
-  private warnOfDropped(unknown: string): void {
-    const message = `${this.described()} returned an unknown field, which was dropped: ${unknown}.`;
-    this.chain.warn({ event: 'middleware.unknown_field', layer: this.layer, message });
   }
 
   private shortCircuit(): void {
@@ -267,16 +266,21 @@ class LayerRun<Result> implements AskingLayer {
 
   private async goOnWithout(): Promise<Result> {
     try {
-      const result = await (this.inner ?? runFrom(this.chain, this.index + 1, undefined));
-      this.outer?.innerResolved(result);
-      return result;
+      return this.resolve(await (this.inner ?? runFrom(this.chain, this.index + 1, undefined)));
     } catch (error) {
       return this.reject(error);
     }
   }
 
+  private resolve(result: Result): Result {
+    if (this.outer === undefined) this.chain.wait?.();
+    else this.outer.innerResolved(result);
+    return result;
+  }
+
   private reject(thrown: unknown): never {
-    this.outer?.innerRejected(thrown);
+    if (this.outer === undefined) this.chain.wait?.();
+    else this.outer.innerRejected(thrown);
     throw thrown;
   }
 

@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createAssistantMessage, GoondanError } from '@goondan/types';
-import { NotResult, type TellDropped } from './onion.ts';
+import { NotResult, type ResultReader } from './onion.ts';
 import { readModelReply, readStepResult, readToolCallResult, readTurnResult } from './result-shapes.ts';
 
-type Read = (value: unknown, tell: TellDropped) => unknown;
+type Read = (value: unknown, reader: ResultReader) => unknown;
 
-const readCallResult: Read = (value, tell) => readToolCallResult(value, 'call_1', 'weather__get', tell);
+const readCallResult: Read = (value, reader) => readToolCallResult(value, 'call_1', 'weather__get', reader);
 /** Returns the reason why a value is not a result; undefined for a result. */
 const problemOf = (read: Read) => (value: unknown) => {
-  const result = read(value, () => undefined);
-  return result instanceof NotResult ? result.problem : undefined;
+  try {
+    read(value, { dropped: () => undefined });
+    return undefined;
+  } catch (error) {
+    return error instanceof NotResult ? error.message : error;
+  }
 };
 const problemWithTurnResult = problemOf(readTurnResult);
 const problemWithStepResult = problemOf(readStepResult);
@@ -145,7 +149,7 @@ describe('a tool call result', () => {
     [good, undefined],
   ])('C-08 an error is optional for both statuses, and has a message: %j', (value, error) => {
     const { error: _, ...others } = value as { error?: unknown };
-    expect(readCallResult(value, () => undefined)).toEqual({ ...others, ...(error && { error }) });
+    expect(readCallResult(value, { dropped: () => undefined })).toEqual({ ...others, ...(error && { error }) });
   });
 
   test.each<[string, object]>([
@@ -205,7 +209,7 @@ describe('an unknown field', () => {
   /** Reads a value, and returns the result with the reports of dropped fields. */
   function read(reader: Read, value: unknown) {
     const dropped: string[] = [];
-    return { result: reader(value, (field) => dropped.push(field)), dropped };
+    return { result: reader(value, { dropped: (field) => void dropped.push(field) }), dropped };
   }
 
   test.each<[Read, object, object, string]>([

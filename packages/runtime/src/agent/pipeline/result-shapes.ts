@@ -7,7 +7,7 @@ import { dropUnknownFields, knownFields } from '../../config/find-unknown-field.
 import { copyJson, isJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { problemWithSource } from '../conversation/check-message-event.ts';
 import { problemWithModelMessage } from '../conversation/model-message-problem.ts';
-import { NotResult, type TellDropped } from './onion.ts';
+import { NotResult, type ResultReader } from './onion.ts';
 
 const turnFields = knownFields<TurnResult>(
   'a turn result',
@@ -46,22 +46,23 @@ const errorFields = knownFields<TurnError & GoondanError>('an error', {
   isFallback: true,
 });
 
-export function readTurnResult(value: unknown, tell: TellDropped): TurnResult | NotResult {
+export function readTurnResult(value: unknown, reader: ResultReader): TurnResult {
   const problem = problemWithTurnResult(value);
-  if (problem !== undefined) return new NotResult(problem);
+  if (problem !== undefined) throw new NotResult(problem);
   // Safe: the shape was just checked.
-  const result = dropUnknownFields(value as TurnResult, turnFields, tell);
+  const result = dropUnknownFields(value as TurnResult, turnFields, reader);
   const { error } = result;
   // An `Error` object may have fields of its own.
   if (error === undefined || error instanceof Error) return result;
-  const known = dropUnknownFields(error, errorFields, tell);
+  const known = dropUnknownFields(error, errorFields, reader);
   return known === error ? result : { ...result, error: known };
 }
 
-export function readStepResult(value: unknown, tell: TellDropped): StepResult | NotResult {
+export function readStepResult(value: unknown, reader: ResultReader): StepResult {
   const problem = problemWithStepResult(value);
+  if (problem !== undefined) throw new NotResult(problem);
   // Safe: the shape was just checked.
-  return problem === undefined ? dropUnknownFields(value as StepResult, stepFields, tell) : new NotResult(problem);
+  return dropUnknownFields(value as StepResult, stepFields, reader);
 }
 
 /** Checks that the result has the id and the tool name of the call. */
@@ -69,12 +70,12 @@ export function readToolCallResult(
   value: unknown,
   toolCallId: string,
   toolName: string,
-  tell: TellDropped,
-): ToolCallResult | NotResult {
+  reader: ResultReader,
+): ToolCallResult {
   const problem = problemWithToolCallResult(value, toolCallId, toolName);
-  if (problem !== undefined) return new NotResult(problem);
+  if (problem !== undefined) throw new NotResult(problem);
   // Safe: the shape was just checked.
-  return withReason(dropUnknownFields(value as ToolCallResult, callFields, tell));
+  return withReason(dropUnknownFields(value as ToolCallResult, callFields, reader));
 }
 
 /** Fills in the message of an error: the model reads it. */
@@ -84,10 +85,11 @@ function withReason(result: ToolCallResult): ToolCallResult {
   return { ...result, error: { ...error, message: `"${toolName}" failed without giving a reason.` } };
 }
 
-export function readModelReply(value: unknown, tell: TellDropped): ModelReply | NotResult {
+export function readModelReply(value: unknown, reader: ResultReader): ModelReply {
   const problem = problemWithModelReply(value);
+  if (problem !== undefined) throw new NotResult(problem);
   // Safe: the shape was just checked.
-  return problem === undefined ? dropUnknownFields(value as ModelReply, replyFields, tell) : new NotResult(problem);
+  return dropUnknownFields(value as ModelReply, replyFields, reader);
 }
 
 function problemWithTurnResult(value: unknown): string | undefined {
@@ -101,7 +103,7 @@ function problemWithTurnResult(value: unknown): string | undefined {
   const message = responseMessage === undefined ? undefined : problemWithMessage(responseMessage);
   if (message !== undefined) return message;
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return problemWithJson({ output });
+  return problemWithJson('output', output);
 }
 
 function problemWithStepResult(value: unknown): string | undefined {
@@ -112,7 +114,7 @@ function problemWithStepResult(value: unknown): string | undefined {
   if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
   if (!Array.isArray(toolResults)) return 'toolResults is not an array';
   if (!isPlainObject(metadata)) return 'metadata is not an object';
-  return problemWithJson({ metadata });
+  return problemWithJson('metadata', metadata);
 }
 
 function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
@@ -124,7 +126,7 @@ function problemWithToolCallResult(value: unknown, toolCallId: string, toolName:
   if (error !== undefined && !isObject(error)) return 'error is not an object';
   if (error?.message !== undefined && typeof error.message !== 'string') return 'error.message is not a string';
   // The model gets all fields of the error, so none of them is lost.
-  return problemWithJson({ output: value.output, error });
+  return problemWithJson('output', value.output) ?? problemWithJson('error', error);
 }
 
 function problemWithModelReply(value: unknown): string | undefined {
@@ -147,7 +149,7 @@ function problemWithModelReply(value: unknown): string | undefined {
   for (const field of ['inputTokens', 'outputTokens', 'totalTokens']) {
     if (!Number.isFinite(value.usage[field])) return `usage.${field} is not a number`;
   }
-  return problemWithJson({ content: value.content });
+  return problemWithJson('content', value.content);
 }
 
 function problemWithMessage(value: unknown): string | undefined {
@@ -161,15 +163,15 @@ function problemWithMessage(value: unknown): string | undefined {
   return (
     problemWithModelMessage(value.data, 'responseMessage.data') ??
     problemWithSource(value.source, 'responseMessage.source') ??
-    problemWithJson({ responseMessage: others })
+    problemWithJson('responseMessage', others)
   );
 }
 
-/** Checks that a value is JSON, because it will be recorded. */
-function problemWithJson(value: Record<string, unknown>): string | undefined {
-  if (isJson(value, true)) return undefined;
+/** Checks that a field is JSON or absent, because it will be recorded. */
+function problemWithJson(field: string, value: unknown): string | undefined {
+  if (value === undefined || isJson(value, true, 1)) return undefined;
   try {
-    copyJson(value, { omitUndefined: true });
+    copyJson({ [field]: value }, { omitUndefined: true });
     return undefined;
   } catch (error) {
     if (error instanceof NotJson) return error.message;

@@ -28,9 +28,9 @@ interface ChainOwner {
   readonly clock: Clock;
 }
 
-type TurnChain<Result> = Omit<Chain<Result>, 'layers' | 'clock' | 'warn'>;
+type TurnChain<Result> = Omit<Chain<Result>, 'layers' | 'clock' | 'warn' | 'wait'>;
 
-async function runLayers<Result>(
+function runLayers<Result>(
   { agent, clock }: ChainOwner,
   chain: TurnChain<Result>,
   registered: readonly Layer[],
@@ -42,15 +42,7 @@ async function runLayers<Result>(
     agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrownBy(layer))) });
   };
   const contextFor: typeof chain.contextFor = (asking, next) => showFields(chain.contextFor(asking, next));
-  const core = () => {
-    agent.running.wait();
-    return chain.core();
-  };
-  try {
-    return await runOnion({ ...chain, core, layers, clock, warn, contextFor });
-  } finally {
-    agent.running.wait();
-  }
+  return runOnion({ ...chain, layers, clock, warn, contextFor, wait: agent.running.wait });
 }
 
 /**

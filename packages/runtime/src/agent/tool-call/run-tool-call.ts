@@ -49,7 +49,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       span: call.span,
       contextFor: (asking, next) => new ToolCallContext(turn, call, asking, next),
       core: () => invokeTool(turn, call),
-      read: (value, tell) => readToolCallResult(value, toolCallId, toolName, tell),
+      read: (value, reader) => readToolCallResult(value, toolCallId, toolName, reader),
       answered: (extension) => step?.answeredBy.set(toolCallId, extension),
     });
     // Also masks a result that a layer made.

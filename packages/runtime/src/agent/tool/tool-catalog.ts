@@ -23,7 +23,7 @@ export class ToolCatalog {
   /** How often the catalog has each name, and the layer that added it last; undefined for tools offered from the start. */
   private added: Map<unknown, { readonly count: number; readonly by: Layer | undefined }> | undefined;
   /** The layer that made an item wrong, also an item that it did not add. */
-  private readonly wrong = new Map<unknown, Layer>();
+  private wrong: Map<unknown, Layer> | undefined;
 
   /**
    * `offered` may be shared, because it is never changed. `owner`: the layer that made the whole list; its items are
@@ -91,7 +91,7 @@ export class ToolCatalog {
       if (count > (this.added.get(name)?.count ?? 0)) this.added.set(name, { count, by });
     }
     for (const item of this.changed ?? []) {
-      if (!this.wrong.has(item) && !isTool(item)) this.wrong.set(item, by);
+      if (!isTool(item)) (this.wrong ??= new Map()).getOrInsert(item, by);
     }
   }
 
@@ -102,7 +102,7 @@ export class ToolCatalog {
   private checkItem(item: ToolCatalogItem): string {
     // Registered items were checked when they were registered.
     if (this.changed === undefined && this.owner === undefined) return item.name;
-    const owner = (this.wrong.get(item) ?? this.adderOf(readField(item, 'name')))?.extension;
+    const owner = (this.wrong?.get(item) ?? this.adderOf(readField(item, 'name')))?.extension;
     const notTool = (problem: string) =>
       refusal(`${nameOwner(owner)} put something into the tool catalog that is not a tool: ${problem}.`, owner);
     const copied = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => notTool(message) });

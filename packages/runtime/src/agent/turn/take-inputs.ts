@@ -29,7 +29,8 @@ function mayTake({ agent, stepCount, used: { usage } }: RunningTurn): boolean {
 }
 
 /** Returns true if an interrupted run had begun this step. The key of an effect begins with the index of its step. */
-function hasBegun({ before: { effects, intents } }: RunningTurn, stepIndex: number): boolean {
+function hasBegun({ resumed, before: { effects, intents } }: RunningTurn, stepIndex: number): boolean {
+  if (!resumed) return false;
   const isOfStep = (key: string) => Number.parseInt(key, 10) === stepIndex;
   return [...effects.keys(), ...intents].some(isOfStep);
 }
