@@ -26,8 +26,9 @@ function open() {
   const agent = {
     // Only the clock and the address are used.
     parts: { clock: systemClock, address: { instanceKey: 'default' } } as TurnRunnerDeps['agent']['parts'],
-    handle(event: AgentEvent, { signal, waiting }: TurnOptions = {}) {
-      story.push(`handle ${event.id}${signal?.aborted === true ? ' cancelled' : ''}`);
+    handle(event: AgentEvent, { signal, isCancelled, waiting }: TurnOptions = {}) {
+      const cancelled = isCancelled === true ? ' cancelled before' : ' cancelled';
+      story.push(`handle ${event.id}${signal?.aborted === true ? cancelled : ''}`);
       const turn = { ...Promise.withResolvers<TurnOutcome>(), signal, waiting };
       turns.set(event.id, turn);
       return turn.promise;
@@ -116,15 +117,19 @@ test('an event that was handed ahead after the result was sent begins once, with
   expect(story).toEqual(['handle a', 'turn.done', 'handle b', 'turn.done']);
 });
 
-test('an event that was cancelled after it was handed ahead begins cancelled', async () => {
+test.each([
+  ['before its announcement was cancelled before its turn', true, 'handle b cancelled before'],
+  ['after its announcement was cancelled in its turn', false, 'handle b cancelled'],
+])('an event that was handed ahead, and cancelled %s', async (_, isBefore, begun) => {
   const { story, runner, end, write, signalOf } = open();
   runner.ask(turn('a'));
   runner.handAhead(ahead('b'));
-  runner.cancel('b', 'gave up');
+  if (isBefore) runner.cancel('b', 'gave up');
   expect(signalOf('a')?.aborted).toBe(false);
   await end('a');
+  if (!isBefore) runner.cancel('b', 'gave up');
   await write();
-  expect(story).toEqual(['handle a', 'turn.done begins b', 'handle b cancelled']);
+  expect(story).toEqual(['handle a', 'turn.done begins b', begun]);
 });
 
 test('an event that was taken back does not begin', async () => {

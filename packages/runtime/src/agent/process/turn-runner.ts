@@ -45,6 +45,13 @@ export interface TurnRunnerDeps {
 /** The fields of a `turn`; those of a `turn.ahead` are fewer. */
 type Turn = Omit<Extract<ToAgent, { readonly type: 'turn' }>, 'type'>;
 
+interface BegunTurn {
+  readonly signal: AbortSignal;
+  /** True if the cancel came before the beginning. */
+  readonly isCancelled: boolean;
+  readonly waiting: WaitingInputs;
+}
+
 export class TurnRunner {
   readonly #cancellations = new Cancellations();
   /** The inputs that wait for the running turn. */
@@ -52,7 +59,7 @@ export class TurnRunner {
   readonly #running = new Set<Promise<void>>();
   #ahead: Turn | undefined;
   /** Set from the time at which a result announces the next turn until that turn begins. */
-  #announced: { readonly begun: PromiseWithResolvers<void>; readonly waiting: WaitingInputs } | undefined;
+  #announced: (BegunTurn & { readonly begun: PromiseWithResolvers<void> }) | undefined;
   /** Clocks of the running turns, by event id. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
@@ -135,8 +142,7 @@ export class TurnRunner {
   #announce(): Turn | undefined {
     const next = this.#ahead;
     this.#ahead = undefined;
-    // From its announcement on, the next turn is handed events.
-    if (next !== undefined) this.#announced = { begun: Promise.withResolvers(), waiting: this.#inputsFor(next) };
+    if (next !== undefined) this.#announced = { ...this.#begin(next), begun: Promise.withResolvers() };
     return next;
   }
 
@@ -145,16 +151,18 @@ export class TurnRunner {
     this.#announced = undefined;
   }
 
-  #inputsFor({ event }: Turn): WaitingInputs {
-    return new WaitingInputs((eventId) => this.#cancellations.join(eventId, event.id));
+  /** From now on, the turn is handed events, and a cancel comes after its beginning. */
+  #begin({ event }: Turn): BegunTurn {
+    const signal = this.#cancellations.begin(event.id);
+    const waiting = new WaitingInputs((eventId) => this.#cancellations.join(eventId, event.id));
+    return { signal, isCancelled: signal.aborted, waiting };
   }
 
   /** Runs a turn. Returns the event that was handed ahead, if its turn begins next. */
   async #run(turn: Turn): Promise<Turn | undefined> {
     const { seq, event, deadLetter, blocked, takeOvers, isExcused } = turn;
     const { agent, channel, watch, observe, written, onLost } = this.deps;
-    const signal = this.#cancellations.begin(event.id);
-    const waiting = this.#announced?.waiting ?? this.#inputsFor(turn);
+    const { signal, isCancelled, waiting } = this.#announced ?? this.#begin(turn);
     this.#waiting = waiting;
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
@@ -163,8 +171,7 @@ export class TurnRunner {
       const options = {
         seq,
         signal,
-        // Read now: a cancel that comes while the turn is being opened comes after its beginning.
-        isCancelled: signal.aborted,
+        isCancelled,
         clock,
         deadLetter,
         blocked,
