@@ -68,6 +68,7 @@ test('R-03 a call that blocks its process and may not be repeated names the code
   const { result } = await swarm.control.ask({ input: 'once loop-forever' });
   expect(result.error).toBeUndefined();
   expect(swarm.told('process.hung').at(-1)?.message).toContain(blocked);
+  expect((await swarm.control.instances())[0]?.lastBlocked?.code).toBe(blocked);
   const trace = await until(
     () => readTurnTrace({ stateRoot: folder.path, workspaceId: workspace }, result.turnId).catch(() => undefined),
     { about: 'the trace' },

@@ -48,6 +48,14 @@ test('a problem of several lines is one line without symbols', () => {
   ]);
 });
 
+test('the code that last blocked a process is shown with its age, unless a problem is', () => {
+  const blocked = { ...instance, lastBlocked: { code: 'blocked in tool a__b (a.ts)', agoMs: 3_000 } };
+  expect(rowsOf({ instances: [blocked, { ...blocked, problem: 'E_CONFIG: no' }] })).toEqual([
+    '  host (default): idle, a process was blocked in tool a__b (a.ts) and killed 3.0 s ago',
+    '  host (default): idle, E_CONFIG: no',
+  ]);
+});
+
 test('at a terminal, times are local, as in the log', () => {
   const startedAt = new Date(2026, 0, 2, 3, 4, 5).toISOString();
   const status = { swarm: 'shop', pid: 7, startedAt, instances: [], connections: [] } as unknown as SwarmStatus;

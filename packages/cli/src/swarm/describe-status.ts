@@ -109,7 +109,19 @@ function isBroken({ state }: Pick<ExtensionStatus, 'state'>): boolean {
 }
 
 function describeInstance(
-  { agent, instanceKey, status, pid, node, queued, problem, questions, limitWait, extensions = [] }: InstanceStatus,
+  {
+    agent,
+    instanceKey,
+    status,
+    pid,
+    node,
+    queued,
+    problem,
+    questions,
+    limitWait,
+    lastBlocked,
+    extensions = [],
+  }: InstanceStatus,
   terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
 ): string[] {
   return [
@@ -122,11 +134,15 @@ function describeInstance(
       onNode(node),
       limitWait && `waits for ${limitWait.limit} for ${describeDuration(limitWait.waitedMs)}`,
       queued === 0 ? undefined : describeInputs(queued),
-      sentenceOf(problem),
+      problem === undefined ? describeBlocked(lastBlocked) : sentenceOf(problem),
       status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,
     ),
     ...extensions.flatMap((part) => describePart(part, terminal)),
   ];
+}
+
+function describeBlocked(last: InstanceStatus['lastBlocked']): string | undefined {
+  return last && `a process was ${last.code} and killed ${describeDuration(last.agoMs)} ago`;
 }
 
 /** The number of changes that are shown; `gdn status --json` has more. */

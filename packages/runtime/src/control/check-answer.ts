@@ -160,6 +160,7 @@ export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStat
   problem: optional(text),
   questions: optional(count),
   limitWait: optional(object({ limit: text, waitedMs: number })),
+  lastBlocked: optional(object({ code: text, agoMs: number })),
   extensions: optional(listOf(extensionStatusChanged)),
 });
 

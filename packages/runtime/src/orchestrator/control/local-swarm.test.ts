@@ -439,7 +439,7 @@ describe('a restart of an instance that does not start', () => {
   });
 });
 
-test('the status says in which code the last process of a waiting turn was blocked, until the turn ends', async () => {
+test('the status says in which code the last process of a waiting turn was blocked, as a problem until the turn ends', async () => {
   const blocked = 'blocked in tool archive__run (archive.ts)';
   const gate = Promise.withResolvers<void>();
   const { control, agents } = await open(async (turn) => {
@@ -453,7 +453,9 @@ test('the status says in which code the last process of a waiting turn was block
   expect((await first())?.problem).toBe(`Its last process did not answer: it was ${blocked}.`);
   gate.resolve();
   expect(textOf((await asked).result.responseMessage)).toBe('a/default: x');
-  expect((await first())?.problem).toBeUndefined();
+  const after = await first();
+  expect(after).toMatchObject({ status: 'idle', lastBlocked: { code: blocked, agoMs: expect.any(Number) } });
+  expect(after?.problem).toBeUndefined();
 });
 
 describe('a deletion', () => {

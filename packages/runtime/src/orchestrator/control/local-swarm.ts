@@ -226,8 +226,11 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   function describe(instance: Instance): InstanceStatus {
     const waiting = swarm.questions.countPending(instance.address);
     const limitWait = swarm.counters.waitOf(instance.address);
+    const { lastBlocked: last } = instance.state;
+    const lastBlocked = last && { code: last.code, agoMs: Math.round(deps.clock.elapsed() - last.at) };
     return {
       ...describeInstance(instance),
+      ...defined({ lastBlocked }),
       ...(waiting === 0 ? {} : { questions: waiting }),
       ...(limitWait === undefined ? {} : { limitWait: { ...limitWait, waitedMs: Math.round(limitWait.waitedMs) } }),
     };

@@ -87,6 +87,22 @@ describe('R-03 a turn that blocks its process', () => {
     expect(sent(instance)).not.toHaveProperty('blocked');
   });
 
+  test('is known with its time until a process ends as usual', () => {
+    const instance = running();
+    instance.block(tool);
+    const last = instance.state.lastBlocked;
+    expect(last?.code).toBe(tool);
+    instance.start();
+    instance.exit();
+    expect(instance.state.lastBlocked).toEqual(last);
+    instance.start();
+    instance.done('a');
+    expect(instance.state.lastBlocked).toEqual(last);
+    instance.do({ type: 'hibernate' });
+    instance.end({ signal: null, code: 0 });
+    expect(instance.state).not.toHaveProperty('lastBlocked');
+  });
+
   test('stays named as a dead letter when the store fails while it is put aside', () => {
     const instance = running();
     for (let time = 0; time < 2; time++) {
@@ -139,6 +155,7 @@ describe('a shared process that is blocked', () => {
   test('counts for nobody, but its code is known when the turn runs alone', () => {
     const instance = running({ crashesBeforeDeadLetter: 1 });
     instance.end({ sharing: 'together', blocked: tool });
+    expect(instance.state.lastBlocked?.code).toBe(tool);
     const queue = [{ crashes: 0, isExcused: true, blocked: tool }];
     expect(instance.state).toMatchObject({ isAlone: true, restarts: { crashes: 0 }, queue });
     expect(sent(instance)).toMatchObject({ deadLetter: false, isExcused: true });

@@ -88,6 +88,8 @@ export interface InstanceState {
   readonly isAlone?: true;
   /** True for an instance that has a process even without work. */
   readonly isKept?: true;
+  /** The code that last blocked a process, in words, and when. The end of a process that is not a crash clears it. */
+  readonly lastBlocked?: { readonly code: string; readonly at: number };
 }
 
 export const newInstance: InstanceState = {

@@ -68,16 +68,19 @@ export function loseTurn(state: InstanceState, error: FrameError): InstanceStep 
 }
 
 export function loseProcess(
-  { takesAhead: _, ahead: __, ...state }: InstanceState,
+  { takesAhead: _, ahead: __, ...lost }: InstanceState,
   { pid, code, signal, sharing, blocked }: Extract<InstanceInput, { type: 'exited' }>,
   moment: Moment,
 ): InstanceStep {
-  const { phase } = state;
-  if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
+  const { phase } = lost;
+  if (!hasProcess(phase)) return ignore(lost, 'exited was ignored: the instance has no process');
+  const isCrash = endsInCrash(phase);
+  const { lastBlocked: last, ...rest } = lost;
+  const lastBlocked = blocked === undefined ? last : { code: blocked, at: moment.now };
+  const state = isCrash ? { ...rest, ...defined({ lastBlocked }) } : rest;
   const hasEnded = sharing === 'together' || sharing === 'alone';
   const next = hasEnded && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
   if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, blocked, moment);
-  const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const ending = signal === null ? `with code ${code}` : `by ${signal}`;
   const how = blocked === undefined ? ending : `${ending}, ${blocked}`;
