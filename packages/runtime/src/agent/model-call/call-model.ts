@@ -299,8 +299,9 @@ function readReply(reply: unknown, modelRef: string): ModelReply {
   try {
     return readModelReply(reply, { dropped: refuse });
   } catch (error) {
-    if (error instanceof NotResult) return refuse(error.message);
-    throw error;
+    const reason = NotResult.reasonOf(error);
+    if (reason === undefined) throw error;
+    return refuse(reason);
   }
 }
 

@@ -42,6 +42,7 @@ describe('a model that answers nonsense', () => {
     ['no usage', { content: [], finishReason: 'stop' }],
     ['usage that counts nothing', { content: [], finishReason: 'stop', usage: { inputTokens: 'many' } }],
     ['arguments that are no JSON', reply([call({ input: { at: new Date(0) } })])],
+    ['a field of another API', { ...reply([{ type: 'text', text: 'Hello!' }]), text: 'Hello!' }],
     ['a part that is not JSON', reply([{ type: 'text', text: 'Hello!', size: 1n }])],
   ])('%s: the turn ends with E_MODEL_REPLY, and the conversation stays unchanged', async (_title, nonsense) => {
     const agent = await scriptedAgent({ model: modelSaying(nonsense) });

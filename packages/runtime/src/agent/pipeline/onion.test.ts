@@ -262,16 +262,21 @@ describe('a layer that never calls next()', () => {
 
 describe('an exception', () => {
   test('P-12 while a result is read is an error of its layer, which may be skipped', async () => {
-    const read = (value: unknown) => {
-      if (typeof value === 'string') return value;
-      throw new Error('a getter throws');
-    };
+    const hostile = new Proxy({}, { getPrototypeOf: () => expect.unreachable() });
     const outer = layer('outer', async (ctx) => ctx.next().catch((error: unknown) => Promise.reject(error)));
-    for (const onError of ['fail', 'skip'] as const) {
-      const odd = layer('odd', async (ctx) => (await ctx.next(), {}), { onError });
-      const { result } = onion([outer, odd], { read });
-      if (onError === 'skip') expect(await result).toBe('core');
-      else expect(await thrownBy(result)).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extensionName: 'odd' });
+    for (const [thrown, problem] of [
+      [new NotResult('it is no text'), 'step result: it is no text'],
+      [new Error('a getter throws'), 'step result: it cannot be read: a getter throws'],
+      [hostile, 'step result: it cannot be read: '],
+    ] as const) {
+      const read = (value: unknown) => {
+        if (typeof value === 'string') return value;
+        throw thrown;
+      };
+      const odd = (onError: 'fail' | 'skip') => layer('odd', async (ctx) => (await ctx.next(), {}), { onError });
+      expect(await onion([outer, odd('skip')], { read }).result).toBe('core');
+      const mistake = { code: 'E_MIDDLEWARE_RESULT', extensionName: 'odd', message: expect.stringContaining(problem) };
+      expect(await thrownBy(onion([outer, odd('fail')], { read }).result)).toMatchObject(mistake);
     }
   });
 

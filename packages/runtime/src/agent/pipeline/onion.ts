@@ -10,6 +10,7 @@
  */
 import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
+import { unlessThrows } from '../../ports/unless-throws.ts';
 import { inScope } from '../../trace/draw-scope.ts';
 import type { ChainSpan, LayerSpan } from '../../trace/layer-span.ts';
 import { OwnTimeTimer } from '../own-time-timer.ts';
@@ -39,7 +40,12 @@ export interface Chain<Result> {
 }
 
 /** Thrown when a value is not a result. Its message is the reason. */
-export class NotResult extends Error {}
+export class NotResult extends Error {
+  /** Returns the reason, or `undefined` for anything else that was thrown, even for a proxy that throws at every look. */
+  static reasonOf(thrown: unknown): string | undefined {
+    return unlessThrows(() => (thrown instanceof NotResult ? thrown.message : undefined));
+  }
+}
 
 export interface ResultReader {
   /** Called with the description of the unknown fields that were dropped from a result. */
@@ -218,7 +224,7 @@ class LayerRun<Result> implements AskingLayer, ResultReader {
 
   /** `error`: a `NotResult`, or what a getter or a proxy of the layer threw. */
   private noResult(error: unknown): GoondanError {
-    const problem = error instanceof NotResult ? error.message : `it cannot be read: ${toTurnError(error).message}`;
+    const problem = NotResult.reasonOf(error) ?? `it cannot be read: ${toTurnError(error).message}`;
     const mistake = this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
     // The layer has returned, so the stack has only lines of the outer layers that wait. None of them is the place.
     mistake.stack = `${mistake.name}: ${mistake.message}`;

@@ -125,7 +125,10 @@ describe('a tool call result', () => {
   const good = { toolCallId: 'call_1', toolName: 'weather__get', status: 'ok', output: { tempC: 3 } };
   const failed = { ...good, output: undefined, status: 'error', error: { message: 'no' } };
 
+  const nested = (depth: number): unknown => (depth === 0 ? 'inside' : [nested(depth - 1)]);
+
   test('C-08 may be ok, with or without output, or an error', () => {
+    expect(problemWithCallResult({ ...good, output: nested(255) })).toBeUndefined();
     expect(problemWithCallResult(good)).toBeUndefined();
     expect(problemWithCallResult({ ...good, output: undefined })).toBeUndefined();
     expect(problemWithCallResult(failed)).toBeUndefined();
@@ -164,6 +167,7 @@ describe('a tool call result', () => {
     ['output.at', { ...good, output: { at: new Date() } }],
     ['output', { ...good, output: 10n }],
     ['output', { ...good, output: cycle }],
+    ['output', { ...good, output: nested(256) }],
   ])('C-08 with a wrong %s is refused', (names, value) => {
     expect(problemWithCallResult(value)).toContain(names);
   });

@@ -92,6 +92,19 @@ test('what runs inside and after a chain is not named after a layer of it', asyn
   expect(seen).toEqual(['nothing', 'nothing', 'nothing']);
 });
 
+test('what runs after a chain that failed is not named after a layer of it', async () => {
+  const register: ExtensionRegister = ({ pipeline, events }) => {
+    events.on('step.failed', see);
+    let failures = 0;
+    pipeline.register('step', (ctx) => {
+      if (failures++ > 0) return ctx.next();
+      throw Object.assign(new Error('no'), { retryable: true });
+    });
+  };
+  await runTurn({ extensions: [extension('notes', register)] });
+  expect(seen).toEqual(['nothing']);
+});
+
 test('tools that run at the same time are named together when they wait, and tools of an extension by its file', async () => {
   const slow: ToolHandler = async () => {
     see();
