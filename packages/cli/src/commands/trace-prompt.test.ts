@@ -38,7 +38,7 @@ describe.each(sampledCases(providerCases, 4))('%s', (_name, provider) => {
     const said = (text: string) => ({ reply: { usage, text: [text] } });
     server.answer(said('Yes.'), { reply: { usage, calls } }, said('Nobody is here.'));
     const more = [
-      `kind: Model\nmetadata: { name: real }\nspec:\n  provider: ${provider.provider}\n  model: ${provider.model}\n  endpoint: ${server.url}/v1\n  apiKey: { value: ${key} }\n  params: { maxTokens: 321 }\n  options: { stream: false }`,
+      `kind: Model\nmetadata: { name: real }\nspec:\n  provider: ${provider.provider}\n  model: ${provider.model}\n  endpoint: ${server.url}/v1\n  apiKey: ${key}\n  params: { maxTokens: 321 }\n  options: { stream: false }`,
       'kind: Extension\nmetadata: { name: guard }\nspec: { entry: ./guard.ts }',
     ].join('\n---\napiVersion: goondan.ai/v1\n');
     const agent = 'tools: [Tool/agents]\nextensions: [Extension/guard]\nprompt: { system: Be brief. }';

@@ -19,7 +19,7 @@ const ask = ['run', '--trust', '--input', 'A story'];
 const warning = "warn: The answer reached the model's token limit (params.maxTokens) and is incomplete.\n";
 
 async function writeBundle(provider: string, model: string, server: WireServer): Promise<void> {
-  const spec = `provider: ${provider}\n  model: ${model}\n  apiKey: { value: none }\n  endpoint: ${server.url}/v1\n`;
+  const spec = `provider: ${provider}\n  model: ${model}\n  apiKey: none\n  endpoint: ${server.url}/v1\n`;
   const text = sampleBundle().replace(/provider: scripted\n(?: .*\n)+/, spec);
   await place.write('bundle', { 'goondan.yaml': text });
 }

@@ -117,7 +117,7 @@ spec:
   connectorRef: Connector/web
   swarmRef: Swarm/default
   config: { port: 0, secret: { valueFrom: { env: WEB_SECRET } } }
-  secrets: { signing: { valueFrom: { env: SIGNING_KEY } }, plain: { value: written-down } }
+  secrets: { signing: { valueFrom: { env: SIGNING_KEY } }, plain: written-down }
   ingress:
     rules:
       - match: { event: joined }

@@ -28,7 +28,7 @@ export function listMalformedValues(loaded: LoadedResource): Path[] {
 export function listVariables(loaded: LoadedResource) {
   const uses: { path: Path; variable: string }[] = [];
   const add = (source: ValueSource | undefined, ...path: Path) => {
-    if (typeof source === 'object' && 'valueFrom' in source) {
+    if (typeof source === 'object') {
       uses.push({ variable: source.valueFrom.env, path: ['spec', ...path, 'valueFrom', 'env'] });
     }
   };

@@ -19,9 +19,8 @@ export function* checkModels(scope: Scope): Generator<Finding> {
 function* checkEndpoint(loaded: LoadedResourceOf<'Model'>): Generator<Finding> {
   const { spec } = loaded.resource;
   const endpoint = 'endpoint' in spec ? spec.endpoint : undefined;
-  const written = typeof endpoint === 'object' && 'value' in endpoint ? endpoint.value : endpoint;
-  if (typeof written !== 'string' || (URL.canParse(written) && /^https?:$/.test(new URL(written).protocol))) return;
-  const message = 'spec.endpoint is not an http(s) URL.';
+  if (typeof endpoint !== 'string' || (URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol))) return;
+  const message = 'endpoint is not an http(s) URL.';
   const suggestion = 'Write the full URL, for example http://localhost:11434/v1.';
   yield errorIn(loaded, ['spec', 'endpoint'], 'E_RESOURCE_INVALID', message, suggestion);
 }

@@ -50,8 +50,6 @@ const notInPlan: Readonly<Record<string, string>> = {
 
 /** Sample values for fields that accept only certain texts. */
 const samples: Readonly<Record<string, JsonValue>> = {
-  'Model anthropic.endpoint.value': 'http://localhost:2',
-  'Model openai-compatible.endpoint.value': 'http://localhost:2',
   'Model scripted.options.script': [{ say: 'Something else.' }],
   'Model cassette.options.file': 'other.json',
   'Model cassette.options.upstream': 'Model/openai-compatible',
@@ -79,8 +77,8 @@ const exported = [{ name: 'run', description: 'Runs.' }];
 const rules = [{ route: {} }];
 /** One resource for each kind and provider, and other resources that these refer to. */
 const specs: Readonly<Record<string, JsonObject>> = {
-  'Model anthropic': { provider: 'anthropic', model: 'm', apiKey: { value: 'a-key' } },
-  'Model openai-compatible': { provider: 'openai-compatible', model: 'm', endpoint: { value: 'http://localhost:1' } },
+  'Model anthropic': { provider: 'anthropic', model: 'm', apiKey: 'a-key' },
+  'Model openai-compatible': { provider: 'openai-compatible', model: 'm', endpoint: 'http://localhost:1' },
   'Model scripted': { provider: 'scripted', model: 'm', options: { script } },
   'Model cassette': {
     provider: 'cassette',
@@ -125,7 +123,7 @@ const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
   'Agent.maxInstances': { modelConfig: { modelRef: 'Model/scripted' }, isolation: 'agent' },
   'Connection.answersQuestions': {
     connectorRef: 'Connector/connector',
-    secrets: { token: { value: 'a-token-of-a-door' } },
+    secrets: { token: 'a-token-of-a-door' },
     ingress: { rules },
   },
   'Connection.ingress.rules.0.route.instanceKeyPrefix': {
@@ -173,7 +171,8 @@ async function planOf(all: Readonly<Record<string, JsonObject>>): Promise<unknow
     return JSON.stringify({ apiVersion: 'goondan.ai/v1', kind, metadata: { name }, spec });
   });
   writeFileSync(join(bundle.folder, 'goondan.yaml'), documents.join('\n---\n'));
-  const loaded = await loadBundle(bundle.folder, { environment: {} });
+  const environment = { 'a-text': 'http://localhost:2' };
+  const loaded = await loadBundle(bundle.folder, { environment });
   expect(loaded.errors).toEqual([]);
   const { plan } = resolveSwarm(loaded, { environment: {}, workdir: '/' });
   return JSON.parse(JSON.stringify(plan).replaceAll(bundle.folder, '')) as unknown;
@@ -195,7 +194,7 @@ function sampleOf({ type, maximum, enum: values, default: usual, additionalPrope
   if (type === 'integer' || type === 'number') return maximum === usual ? 0 : Math.min(maximum ?? 77, 77);
   if (type !== 'object') return 'a-text';
   // The object has values of the environment, objects by name, or anything.
-  if (member?.$ref !== undefined) return { NAME: { value: 'a-text' } };
+  if (member?.$ref !== undefined) return { NAME: 'a-text' };
   return member?.type === 'object' ? { name: { some: 'option' } } : { title: 'a-text' };
 }
 

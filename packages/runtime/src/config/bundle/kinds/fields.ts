@@ -94,10 +94,9 @@ const variable = text.describe('The name of an environment variable.');
 export const valueSource = z
   .union([
     z.string(),
-    z.strictObject({ value: z.string().describe('That text.') }),
     z.strictObject({ valueFrom: z.strictObject({ env: variable }).describe('The source of the value at run time.') }),
   ])
-  .meta({ id: 'Value', description: 'A text, `{ value: text }`, or `{ valueFrom: { env: NAME } }`.' });
+  .meta({ id: 'Value', description: 'A text, or `{ valueFrom: { env: NAME } }`.' });
 
 export type ValueSource = z.output<typeof valueSource>;
 

@@ -268,7 +268,7 @@ describe('values', () => {
   });
 
   test('R-04 are allowed in headers, in endpoints and as plain fields', async () => {
-    const spec = `{ provider: openai-compatible, model: m, endpoint: { valueFrom: { env: URL } }, apiKey: { value: plain }, options: { headers: { x-team: blue, authorization: { valueFrom: { env: T } } } } }`;
+    const spec = `{ provider: openai-compatible, model: m, endpoint: { valueFrom: { env: URL } }, apiKey: plain, options: { headers: { x-team: blue, authorization: { valueFrom: { env: T } } } } }`;
     expect(await modelOf(spec, { URL: 'http://localhost:1', T: 'Bearer 1' })).toEqual({
       provider: 'openai-compatible',
       model: 'm',

@@ -27,8 +27,7 @@ export class ValueReader {
   }
 
   read(source: ValueSource, who: string): string {
-    if (typeof source === 'string') return source;
-    return 'value' in source ? source.value : this.variable(source.valueFrom.env, who);
+    return typeof source === 'string' ? source : this.variable(source.valueFrom.env, who);
   }
 
   readEach(sources: Readonly<Record<string, ValueSource>>, who: string): Record<string, string> {
