@@ -13,6 +13,11 @@ export function swarmOf(
   return { scope, loaded: only };
 }
 
+/** Returns the rules of a connection. Without `ingress`, the entry agent gets all events. */
+export function rulesOf({ resource: { spec } }: LoadedResourceOf<'Connection'>) {
+  return spec.ingress?.rules ?? [{ route: {} }];
+}
+
 /** Lists `Swarm/name` of each swarm, including broken ones, because a connection may refer to them. */
 export function declaredSwarms({ declared }: Scope): readonly string[] {
   return [...declared].filter((identity) => identity.startsWith('Swarm/'));

@@ -6,7 +6,7 @@ import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import { findResource, mayDeclare, resourcesOf } from '../find-resource.ts';
-import { declaredSwarms, swarmOf } from '../swarm-of.ts';
+import { declaredSwarms, rulesOf, swarmOf } from '../swarm-of.ts';
 import { referenceOf } from '../references.ts';
 import { checkEnvironment } from './check-agents.ts';
 
@@ -31,11 +31,10 @@ function* checkSwarm(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Gene
 }
 
 function* checkEvents(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Generator<Finding> {
-  const { connectorRef, ingress } = loaded.resource.spec;
-  const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
+  const connector = findResource(scope, 'Connector', loaded.resource.spec.connectorRef)?.loaded;
   const events = connector?.resource.spec.events?.map((event) => (typeof event === 'string' ? event : event.name));
   if (connector === undefined || events === undefined) return;
-  for (const [index, { match }] of ingress.rules.entries()) {
+  for (const [index, { match }] of rulesOf(loaded).entries()) {
     if (match?.event === undefined || events.includes(match.event)) continue;
     const message = `${connector.identity} has no event "${match.event}".`;
     const path = ['spec', 'ingress', 'rules', index, 'match', 'event'];
@@ -48,7 +47,7 @@ function* checkRoutes(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Gen
   const agents = swarm?.loaded.resource.spec.agents.map(
     (item) => findResource(swarm.scope, 'Agent', referenceOf(item))?.loaded,
   );
-  for (const [index, { route }] of loaded.resource.spec.ingress.rules.entries()) {
+  for (const [index, { route }] of rulesOf(loaded).entries()) {
     const path = ['spec', 'ingress', 'rules', index, 'route'];
     if (route.instanceKey !== undefined && route.instanceKeyProperty !== undefined) {
       const message = 'A route has instanceKey or instanceKeyProperty, not both.';

@@ -8,7 +8,7 @@ import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { type Finding, warningIn } from '../bundle-problem.ts';
 import { findResource, type FoundResource, resourcesOf } from '../find-resource.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
-import { swarmOf } from '../swarm-of.ts';
+import { rulesOf, swarmOf } from '../swarm-of.ts';
 
 /** With all of these, an agent is exposed. */
 const needed = ['reads private data', 'reads text of strangers', 'can send data away'] as const;
@@ -70,12 +70,12 @@ function connectorsOf(
   agent: LoadedResourceOf<'Agent'>,
 ): readonly string[] {
   const connections = resourcesOf(scope, 'Connection').filter((loaded) => swarmOf(scope, loaded)?.loaded === swarm);
-  return connections.flatMap(({ resource: { spec } }) => {
-    const isForAgent = spec.ingress.rules.some(({ route }) => {
+  return connections.flatMap((connection) => {
+    const isForAgent = rulesOf(connection).some(({ route }) => {
       const written = route.agentRef ?? swarm.resource.spec.entryAgent;
       return findResource(scope, 'Agent', written)?.loaded === agent;
     });
-    return isForAgent ? nameOf(findResource(scope, 'Connector', spec.connectorRef)) : [];
+    return isForAgent ? nameOf(findResource(scope, 'Connector', connection.resource.spec.connectorRef)) : [];
   });
 }
 

@@ -54,8 +54,9 @@ export const connection = resource(
       'If true, clients of the connector see and answer the questions of the turns that their events began. The connection needs a secret, by which the connector knows its clients.',
       false,
     ),
-    ingress: z
-      .strictObject({ rules: z.array(rule).min(1).describe('Rules in order; the first that matches is used.') })
-      .describe('The routing of the events.'),
+    ingress: optional(
+      z.strictObject({ rules: z.array(rule).min(1).describe('Rules in order; the first that matches is used.') }),
+      'The routing of the events; when absent, the entry agent of the swarm gets all of them.',
+    ),
   }),
 );

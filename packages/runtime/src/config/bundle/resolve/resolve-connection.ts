@@ -5,16 +5,17 @@ import type { ConnectionPlan } from '../../swarm-plan.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource } from '../find-resource.ts';
 import { parseReference } from '../references.ts';
-import type { ResourceOf } from '../kinds/resource-schemas.ts';
+import { rulesOf } from '../swarm-of.ts';
 import type { ValueReader } from './value-reader.ts';
 
 /** Returns `undefined` when the connector does not exist, which cannot happen in a valid bundle. */
 export function resolveConnection(
   scope: Scope,
-  { name, identity, resource }: LoadedResourceOf<'Connection'>,
+  loaded: LoadedResourceOf<'Connection'>,
   values: ValueReader,
 ): ConnectionPlan | undefined {
-  const { connectorRef, config = {}, secrets = {}, environment, ingress, placement, answersQuestions } = resource.spec;
+  const { name, identity, resource } = loaded;
+  const { connectorRef, config = {}, secrets = {}, environment, placement, answersQuestions } = resource.spec;
   const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
   if (connector === undefined) return undefined;
   const { entry, events, configSchema } = connector.resource.spec;
@@ -31,16 +32,13 @@ export function resolveConnection(
     environment: environment && values.readEach(environment, identity),
     // This line must come after all lines that look up values, because each value found is added to `values.secrets`.
     masked: [...values.secrets],
-    rules: ingress.rules.map(toRule),
+    rules: rulesOf(loaded).map(toRule),
     placement,
     answersQuestions,
   });
 }
 
-function toRule({
-  match,
-  route: { agentRef, ...route },
-}: ResourceOf<'Connection'>['spec']['ingress']['rules'][number]): IngressRule {
+function toRule({ match, route: { agentRef, ...route } }: ReturnType<typeof rulesOf>[number]): IngressRule {
   const name = agentRef === undefined ? undefined : parseReference(agentRef)?.name;
   return defined({
     match: match && defined(match),
