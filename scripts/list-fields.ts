@@ -107,5 +107,6 @@ function limits({ minimum, exclusiveMinimum, maximum }: SchemaNode): string {
 }
 
 function linkTo(name: string): string {
-  return `[${name}](#${name.toLowerCase()})`;
+  const title = name.replace(/Spec$/, '');
+  return `[${title}](#${title.toLowerCase()})`;
 }

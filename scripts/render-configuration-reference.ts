@@ -14,10 +14,10 @@ export function renderConfigurationReference(): string {
   // The result of `bundleJsonSchema` is a schema of draft 7.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
   const kinds = Object.keys(resourceSchemas);
-  const shared = Object.keys(definitions).filter((name) => !kinds.includes(name));
+  const shared = Object.keys(definitions).filter((name) => !kinds.includes(name.replace(/Spec$/, '')));
   return [
     introduction,
-    ...kinds.map((kind) => renderKind(kind, definitions[kind] ?? {}, kind === 'Agent' ? listLimits(definitions) : [])),
+    ...kinds.map((kind) => renderKind(kind, definitions, kind === 'Agent' ? listLimits(definitions) : [])),
     '## Parts of several kinds\n',
     ...shared.map((name) => renderPart(name, definitions[name] ?? {})),
   ].join('\n');
@@ -45,10 +45,11 @@ function listLimits({ Swarm }: Readonly<Record<string, SchemaNode>>): Field[] {
 /** `inherited`: the fields whose values come from the swarm when they are absent here. */
 function renderKind(
   kind: string,
-  { description = '', properties = {} }: SchemaNode,
+  definitions: Readonly<Record<string, SchemaNode>>,
   inherited: readonly Field[],
 ): string {
-  const { spec = {} } = properties;
+  const { description = '', properties = {} } = definitions[kind] ?? {};
+  const spec = definitions[`${kind}Spec`] ?? properties['spec'] ?? {};
   return [`## ${kind}\n`, `${description}\n`, ...renderForms(spec, inherited), renderExample(kind)].join('\n');
 }
 

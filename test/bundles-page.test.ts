@@ -8,7 +8,7 @@ import { readRepository } from './read-repository.ts';
 
 const [page] = readRepository('docs/bundles.md');
 const text = page?.text ?? '';
-const examples = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => yaml);
+const [smallest = '', ...examples] = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => yaml);
 
 const environment = { TEAM_KEY: 'a', LIBRARY_REGION: 'b', GUARD_TOKEN: 'c', SIGNING_KEY: 'd' };
 
@@ -26,6 +26,18 @@ async function loadPage() {
 }
 
 describe('docs/bundles.md', () => {
+  test('begins with a bundle of eight lines, which is a swarm of its own', async () => {
+    using bundle = temporaryBundle({ 'goondan.yaml': smallest });
+    const environmentWithKey = { ANTHROPIC_API_KEY: 'a' };
+    const loaded = await loadBundle(bundle.folder, { environment: environmentWithKey });
+    expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });
+    expect(resolveSwarm(loaded, { environment: environmentWithKey }).plan).toMatchObject({
+      name: 'news',
+      entryAgent: 'news',
+    });
+    expect(smallest.trim().split('\n')).toHaveLength(8);
+  });
+
   test('shows one bundle with every kind, and without problems', async () => {
     const loaded = await loadPage();
     expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });

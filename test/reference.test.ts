@@ -66,8 +66,9 @@ describe('docs/reference/configuration.md', () => {
 
   test.each(Object.keys(definitions))('every field of %s has a type and a description', (name) => {
     const { properties = {} } = definitions[name] ?? {};
-    const specs = properties['spec']?.oneOf ?? [properties['spec'] ?? definitions[name] ?? {}];
-    const fields = specs.flatMap((spec) => listFields(spec));
+    const spec = definitions[`${name}Spec`] ?? properties['spec'] ?? definitions[name] ?? {};
+    const specs = spec.oneOf ?? [spec];
+    const fields = specs.flatMap((form) => listFields(form));
     expect(fields).not.toBeEmpty();
     const poor = fields.filter(
       ({ type, description }) => type.includes('anything') || !/^[A-Z`].*[.…]$/.test(description),

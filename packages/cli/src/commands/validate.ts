@@ -36,7 +36,7 @@ async function validate(options: BundleOptions, terminal: Terminal, argument?: s
   } else {
     printProblems(bundle, folder, terminal);
     // Only the documents of the bundle itself count, the broken ones too; the author did not write those of packages.
-    const written = scope.resources.length + scope.broken.length;
+    const written = scope.resources.filter(({ isImplied }) => isImplied !== true).length + scope.broken.length;
     const resourceCount = written === 1 ? '1 resource' : `${written} resources`;
     for (const tool of schemaInCode) terminal.print(`${tool}: schema in code, checked when an agent starts.\n`);
     terminal.print(`${bundle.folder}: ${resourceCount}, ${countProblems(bundle)}.\n`);

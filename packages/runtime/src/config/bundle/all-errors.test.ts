@@ -46,7 +46,7 @@ workdir: ./nowhere`;
       '5 E_TOOL_LOAD There is no file "./none.ts".',
       '6 E_RESOURCE_INVALID spec.exports[0].description is missing; it must be a string.',
       '7 E_YAML_KEY The key "__proto__" is never allowed.',
-      '12 E_RESOURCE_INVALID spec.modelConfig is missing; it must be an object.',
+      '12 E_RESOURCE_INVALID spec.model is missing.',
       '13 E_PROMPT_FILE There is no file "./none.md".',
     ]);
   });
@@ -82,7 +82,7 @@ workdir: ./nowhere`;
       const text = agent(`modelConfig: { modelRef: Model/m }\n${line}`);
       using bundle = temporaryBundle({ 'goondan.yaml': `${head('Model', 'm')}${script}\n---\n${text}` });
       const { scope } = await load(bundle.folder);
-      expect(scope.resources.map(({ identity }) => identity)).toEqual(['Model/m', 'Agent/a']);
+      expect(scope.resources.map(({ identity }) => identity)).toEqual(['Model/m', 'Agent/a', 'Swarm/a']);
       expect(scope.isIncomplete).toBe(true);
     },
   );

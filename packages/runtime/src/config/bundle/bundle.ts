@@ -79,6 +79,8 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly folder: string;
   readonly resource: ResourceOf<Kind>;
   readonly document: SourceDocument;
+  /** True for the swarm of a lone agent, and for the model that is written in an agent. They have no document of their own. */
+  readonly isImplied?: true;
   /** The text of the file that `systemRef` of an Agent names. */
   readonly prompt?: string;
   /** The schema in the file that `output.schemaRef` of an Agent names. */

@@ -2,7 +2,8 @@
 import type { LoadedResourceOf, Scope } from './bundle.ts';
 import { findResource, type FoundResource } from './find-resource.ts';
 import type { WrittenReference } from './kinds/fields.ts';
-import { parseModelName } from './references.ts';
+import type { Path } from './place.ts';
+import { ownModelOf, parseModelName } from './references.ts';
 
 /** A model of an agent: a resource, or one that is only named. */
 export type ListedModel = {
@@ -15,9 +16,8 @@ export type ListedModel = {
 
 /** Models that do not exist are left out. `scope`: the scope of the agent. */
 export function listModels(scope: Scope, agent: LoadedResourceOf<'Agent'>): Iterable<ListedModel> {
-  const { modelRef, models: more = [] } = agent.resource.spec.modelConfig;
   const listed = new Map<string, ListedModel>();
-  for (const written of [modelRef, ...more]) add(scope, written);
+  for (const { written } of modelsOf(agent)) add(scope, written);
   return listed.values();
 
   function add(home: Scope, written: WrittenReference): void {
@@ -33,6 +33,21 @@ export function listModels(scope: Scope, agent: LoadedResourceOf<'Agent'>): Iter
       add(found.scope, spec.options.upstream);
     }
   }
+}
+
+/** Lists the models that an agent names, its own first. A model that is written in the agent is `Model/` and its name. */
+export function modelsOf({ name, resource: { spec } }: Pick<LoadedResourceOf<'Agent'>, 'name' | 'resource'>): {
+  readonly written: WrittenReference;
+  readonly path: Path;
+}[] {
+  const { modelRef, models = [] } = spec.modelConfig ?? {};
+  // Safe: a model that is not written in the agent is a reference.
+  const own = ownModelOf(spec) === undefined ? (spec.model as WrittenReference | undefined) : `Model/${name}`;
+  return [
+    ...(own === undefined ? [] : [{ written: own, path: ['spec', 'model'] }]),
+    ...(modelRef === undefined ? [] : [{ written: modelRef, path: ['spec', 'modelConfig', 'modelRef'] }]),
+    ...models.map((written, index) => ({ written, path: ['spec', 'modelConfig', 'models', index] })),
+  ];
 }
 
 /** Returns the name by which an agent knows a model. */

@@ -213,10 +213,14 @@ const agents: Mistake[] = [
     ),
     'E_REF_TWICE',
   ],
-  ['an unknown agent in mayAsk', documents(agent('critic'), agentWith('mayAsk: [‸Agent/critik]')), 'E_REF_MISSING'],
+  [
+    'an unknown agent in mayAsk',
+    documents(agent('critic'), agentWith('mayAsk: [‸Agent/critik]'), swarm()),
+    'E_REF_MISSING',
+  ],
   [
     'a name in mayAsk that is not a reference',
-    documents(agent('critic'), agentWith('mayAsk: [‸critic]')),
+    documents(agent('critic'), agentWith('mayAsk: [‸critic]'), swarm()),
     'E_REF_INVALID',
   ],
   ['another kind in mayAsk', agentWith('mayAsk: [‸Model/m]'), 'E_REF_KIND'],
@@ -483,7 +487,52 @@ const connections: Mistake[] = [
   ['a version that YAML reads as a number', `${head('Package')}spec: { version: ‸1.0 }\n`, 'E_RESOURCE_INVALID'],
 ];
 
-const environment = { ANTHROPIC_API_KEY: 'x', KEY: 'x' };
+const short = (lines: string, name = 'news') => `${head('Agent', name)}${lines}\n`;
+const compatible = (fields: string) => short(`spec:\n  model: ${fields}`);
+const shortForms: Mistake[] = [
+  ['a mistyped provider', short('spec: { model: ‸anthropc/claude-sonnet-4-5 }'), 'E_REF_INVALID'],
+  ['an unknown provider', short('spec: { model: ‸ollama/qwen3:8b }'), 'E_REF_INVALID'],
+  ['a mistyped provider beside a URL', compatible('{ provider: ‸openai-compatibel, model: m }'), 'E_RESOURCE_INVALID'],
+  ['no name of a model', short('spec: { model: ‸anthropic/ }'), 'E_REF_INVALID'],
+  ['no provider', short('spec: { model: ‸claude-sonnet-4-5 }'), 'E_REF_INVALID'],
+  ['no URL in the text', short('spec: { model: ‸openai-compatible/org/llama3 }'), 'E_REF_INVALID'],
+  [
+    'no URL beside the provider',
+    short('spec: { ‸model: { provider: openai-compatible, model: m } }'),
+    'E_RESOURCE_INVALID',
+  ],
+  [
+    'a URL without its protocol',
+    compatible('{ provider: openai-compatible, model: m, endpoint: ‸localhost:11434/v1 }'),
+    'E_RESOURCE_INVALID',
+  ],
+  [
+    'a field that models do not have',
+    compatible('{ provider: openai, model: m, ‸url: http://localhost:11434/v1 }'),
+    'E_RESOURCE_KEY',
+  ],
+  [
+    'both forms of the model',
+    short('spec:\n  model: openai/gpt-5\n  ‸modelConfig: { modelRef: openai/gpt-5 }'),
+    'E_RESOURCE_KEY',
+  ],
+  ['a Model that is not there', documents(model, short('spec: { model: ‸Model/main }')), 'E_REF_MISSING'],
+  ['a mistyped kind of reference', documents(model, short('spec: { model: ‸Modle/m }')), 'E_REF_INVALID'],
+  ['a model that is a list', short('spec: { model: ‸[openai/gpt-5] }'), 'E_RESOURCE_INVALID'],
+  ['a mistyped model', short('spec: { ‸modle: openai/gpt-5 }'), 'E_RESOURCE_KEY'],
+  [
+    'two agents',
+    documents(short('spec: { model: openai/m }', 'a'), short('spec: { model: openai/m }', '‸b')),
+    'E_SWARM_UNKNOWN',
+  ],
+  [
+    'a Model with the name of the agent that has its own',
+    documents(model, short('spec: { model: ‸{ provider: openai, model: m } }', 'm')),
+    'E_RESOURCE_DUPLICATE',
+  ],
+];
+
+const environment = { ANTHROPIC_API_KEY: 'x', OPENAI_API_KEY: 'x', KEY: 'x' };
 
 describe.each([
   ['in the structure', structure],
@@ -492,6 +541,7 @@ describe.each([
   ['in a Swarm', swarms],
   ['in a Tool or an Extension', toolsAndExtensions],
   ['in a Connection or a Package', connections],
+  ['in the short form', shortForms],
 ])('a mistake %s', (_where, mistakes) => {
   test.each(mistakes)('R-04 %s', async (_title, yaml, code, files = {}) => {
     const written = { 'goondan.yaml': yaml, ...files };

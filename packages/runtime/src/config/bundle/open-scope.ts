@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ErrorCode } from '@goondan/types';
-import type { LoadedResource, ReferringResource, Scope, UnknownResource } from './bundle.ts';
+import type { LoadedResource, ReferringResource, Scope } from './bundle.ts';
 import { errorIn, type Finding } from './bundle-problem.ts';
 import { findBundlePackage, packageNamePattern } from './files/find-package.ts';
 import { inspectBroken, inspectFiles } from './files/inspect-files.ts';
 import { BUNDLE_FILE, readFolder } from './files/read-folder.ts';
 import { openScanner, type Scanner } from './files/open-scanner.ts';
+import { findLoneAgent, readIdentities, readIdentity } from './identity.ts';
+import { impliedModel, impliedSwarm } from './implied-resources.ts';
 import { kindOf, parseResource } from './kinds/parse-resource.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
@@ -69,16 +71,14 @@ async function openScope(
   scanner: Scanner,
   findings: Finding[],
 ) {
-  const declared = new Set<string>();
+  const { declared, unknown } = readIdentities(documents);
+  const loneAgent = home.package === undefined ? findLoneAgent({ declared, unknown }) : undefined;
+  if (loneAgent !== undefined) declared.add(`Swarm/${loneAgent}`);
   const resources: LoadedResource[] = [];
   const broken: ReferringResource[] = [];
-  const unknown: UnknownResource[] = [];
   let isIncomplete = false;
   for (const document of documents) {
-    const about = readIdentity(document);
-    const identity = about.kind === undefined || about.name === undefined ? undefined : `${about.kind}/${about.name}`;
-    if (identity === undefined) unknown.push(about);
-    else declared.add(identity);
+    const identity = readIdentity(document);
     if (document.isBroken || identity === undefined) isIncomplete = true;
     if (document.isUnreadable) continue;
     const { resource, issues, isRepaired = false } = parseResource(document.value);
@@ -101,23 +101,19 @@ async function openScope(
       resource,
       document,
     } as LoadedResource;
-    resources.push(await inspectFiles(plain, scanner, findings));
+    const loaded = await inspectFiles(plain, scanner, findings);
+    resources.push(loaded);
+    if (loaded.kind !== 'Agent') continue;
+    const model = impliedModel(loaded);
+    if (model !== undefined) resources.push(await inspectFiles(model, scanner, findings));
   }
+  const agent = resources.find((each) => each.kind === 'Agent');
+  if (agent !== undefined && agent.name === loneAgent) resources.push(impliedSwarm(agent));
+  for (const { identity, isImplied } of resources) if (isImplied) declared.add(identity);
   // If a name is declared twice, the first resource is used. The check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
   const packages = new Map<string, Scope>();
   return { ...home, resources, broken, byIdentity, declared, isIncomplete, unknown, packages };
-}
-
-/** Returns the kind and the name of a document, even if the document is broken. */
-function readIdentity({ value, isUnreadable }: SourceDocument): UnknownResource {
-  if (!isPlainObject(value)) return {};
-  const kind = kindOf(value);
-  const name = isPlainObject(value.metadata) ? value.metadata.name : undefined;
-  const isNamed = typeof name === 'string' && name !== '';
-  // One unreadable document may contain several.
-  if (isUnreadable && (kind === undefined || !isNamed)) return {};
-  return { ...(kind === undefined ? {} : { kind }), ...(isNamed ? { name } : {}) };
 }
 
 function referencesIn({ value }: SourceDocument): ReferenceUse[] {

@@ -3,7 +3,7 @@ import type { JsonObject } from '@goondan/types';
 import { providerVariables } from '../provider-variables.ts';
 import { HOOKS_EXTENSION } from './base-library.ts';
 import type { WrittenReference } from './kinds/fields.ts';
-import type { ResourceKind } from './kinds/resource-schemas.ts';
+import type { ResourceKind, ResourceOf } from './kinds/resource-schemas.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { ReferringResource, LoadedResource, Scope } from './bundle.ts';
 import type { Path } from './place.ts';
@@ -63,8 +63,15 @@ export function newNameOf(item: ListItem): string | undefined {
   return typeof item === 'object' && 'ref' in item ? item.as : undefined;
 }
 
-export function listReferences({ kind, resource }: LoadedResource): ReferenceUse[] {
-  return findReferences(kind, resource.spec);
+export function listReferences({ kind, name, resource }: LoadedResource): ReferenceUse[] {
+  const found = findReferences(kind, resource.spec);
+  if (kind !== 'Agent' || ownModelOf(resource.spec) === undefined) return found;
+  return [...found, { kind: 'Model', written: `Model/${name}`, path: ['spec', 'model'] }];
+}
+
+/** Returns the model that is written in an agent, not only named there. */
+export function ownModelOf({ model }: ResourceOf<'Agent'>['spec']): ResourceOf<'Model'>['spec'] | undefined {
+  return typeof model === 'object' && 'provider' in model ? model : undefined;
 }
 
 /**
@@ -100,6 +107,7 @@ const ITEM = Symbol('the reference of a `ListItem`');
 const referencePlaces: Readonly<Record<ResourceKind, readonly ReferencePlace[]>> = {
   Model: [{ expects: 'Model', steps: ['options', 'upstream'], provider: 'cassette' }],
   Agent: [
+    { expects: 'Model', steps: ['model'] },
     { expects: 'Model', steps: ['modelConfig', 'modelRef'] },
     { expects: 'Model', steps: ['modelConfig', 'models', EACH] },
     { expects: 'Tool', steps: ['tools', EACH, ITEM] },

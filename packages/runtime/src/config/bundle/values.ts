@@ -6,6 +6,7 @@ import type { Environment } from '../variable-name.ts';
 import type { LoadedResource } from './bundle.ts';
 import type { ValueSource } from './kinds/fields.ts';
 import type { Path } from './place.ts';
+import { modelsOf } from './list-models.ts';
 import { configOf, type ListItem, parseModelName } from './references.ts';
 
 /** Looks up a variable, first in the environment, then in the bundle's `.env`. An empty variable counts as not set. */
@@ -50,11 +51,9 @@ export function listVariables(loaded: LoadedResource) {
   }
   if (kind === 'Agent') {
     addEach(resource.spec.environment, 'environment');
-    const { modelRef, models = [] } = resource.spec.modelConfig;
-    for (const [index, written] of [modelRef, ...models].entries()) {
+    for (const { written, path } of modelsOf(loaded)) {
       const variables = providerOf(parseModelName(written)?.provider ?? '');
-      const path = index === 0 ? ['modelRef'] : ['models', index - 1];
-      if (variables !== undefined) uses.push({ variable: variables.key, path: ['spec', 'modelConfig', ...path] });
+      if (variables !== undefined) uses.push({ variable: variables.key, path });
     }
   }
   if (kind === 'Connection') {

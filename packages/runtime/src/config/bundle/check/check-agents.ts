@@ -8,6 +8,7 @@ import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import { isFolder } from '../files/find-package.ts';
 import { agentsOf, findResource, resourcesOf } from '../find-resource.ts';
+import { modelsOf } from '../list-models.ts';
 import { configOf, listedAs, type ListItem, newNameOf, parseReference, referenceOf } from '../references.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import { foldCase, resourceNamePattern } from '../../resource-name.ts';
@@ -128,13 +129,11 @@ function* checkMayAsk(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Generato
  * by name only.
  */
 function* checkModelNames(loaded: LoadedResourceOf<'Agent'>): Generator<Finding> {
-  const { modelRef, models = [] } = loaded.resource.spec.modelConfig;
   const homes = new Map<string, string | undefined>();
-  for (const [index, written] of [modelRef, ...models].entries()) {
+  for (const { written, path } of modelsOf(loaded)) {
     const { name, package: home } = parseReference(written) ?? {};
     if (name === undefined) continue;
     if (homes.has(name) && homes.get(name) !== home) {
-      const path = ['spec', 'modelConfig', 'models', index - 1];
       yield errorIn(loaded, path, 'E_REF_TWICE', `spec.modelConfig names two different Model/${name}.`);
     }
     homes.set(name, home);

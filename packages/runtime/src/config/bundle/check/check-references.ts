@@ -1,5 +1,6 @@
 /** Checks that every reference leads to a declared resource of the expected kind. */
 import { showJson } from '../../../json/show-json.ts';
+import { providerVariables } from '../../provider-variables.ts';
 import { closestName, listNames, suggestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import type { Scope } from '../bundle.ts';
@@ -44,6 +45,7 @@ function findProblem(
 function malformed(written: WrittenReference, kind: string): ReturnType<typeof findProblem> {
   const shown = typeof written === 'string' ? written : `${written.kind}/${written.name}`;
   const [before = '', after = ''] = shown.split('/');
+  if (kind === 'Model' && closestName(before, resourceKinds) !== 'Model') return malformedModel(shown);
   const likely =
     after === '' ? { kind, name: before } : { kind: closestName(before, resourceKinds) ?? kind, name: after };
   const name = resourceNamePattern.test(likely.name) ? likely.name : 'name';
@@ -53,6 +55,41 @@ function malformed(written: WrittenReference, kind: string): ReturnType<typeof f
     message: `${showJson(shown)} is not a reference.`,
     suggestion: `Write \`Kind/name\`, for example \`${likely.kind}/${name}\`${ofPackage}.`,
   };
+}
+
+/** A model is named by its provider, unless the provider needs an address. */
+function malformedModel(shown: string): ReturnType<typeof findProblem> {
+  const [provider = '', ...rest] = shown.split('/');
+  const model = rest.join('/') || 'MODEL';
+  const compatible = `{ provider: openai-compatible, model: ${model}, endpoint: http://localhost:11434/v1 }`;
+  const hosted = Object.keys(providerVariables);
+  const meant = closestName(provider, [...hosted, 'openai-compatible']);
+  const code = 'E_REF_INVALID';
+  if (meant === 'openai-compatible') {
+    const message = `${showJson(shown)} lacks the URL of the server.`;
+    return { code, message, suggestion: `Write \`model: ${compatible}\`.` };
+  }
+  if (meant === provider) {
+    return {
+      code,
+      message: `${showJson(shown)} lacks the name of the model.`,
+      suggestion: `Write \`${meant}/MODEL\`.`,
+    };
+  }
+  if (meant !== undefined && rest.length > 0) {
+    return {
+      code,
+      message: `There is no provider ${showJson(provider)}.`,
+      suggestion: `Did you mean \`${meant}/${model}\`?`,
+    };
+  }
+  if (rest.length === 0) {
+    const name = provider || 'name';
+    const suggestion = `Write its provider before it, such as \`anthropic/${name}\`, or \`Model/${name}\` for a resource.`;
+    return { code, message: `${showJson(shown)} names no provider.`, suggestion };
+  }
+  const suggestion = `Use one of: ${listNames(hosted)}. For another server, write \`model: ${compatible}\`.`;
+  return { code, message: `There is no provider ${showJson(provider)}.`, suggestion };
 }
 
 function findMissing(

@@ -8,11 +8,13 @@ import { foldCase } from '../../resource-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { BASE_LIBRARY } from '../base-library.ts';
 import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
-import { agentsOf, findResource, resourcesOf } from '../find-resource.ts';
+import { agentsOf, findResource, mayDeclare, resourcesOf } from '../find-resource.ts';
 import { listedAs, referenceOf } from '../references.ts';
+import { declaredSwarms } from '../swarm-of.ts';
 import { checkListedOnce, checkNewNames } from './check-agents.ts';
 
 export function* checkSwarms(scope: Scope): Generator<Finding> {
+  yield* checkHasSwarm(scope);
   for (const loaded of resourcesOf(scope, 'Swarm')) {
     const { agents, extensions } = loaded.resource.spec;
     yield* checkListedOnce(loaded, 'agents', agents);
@@ -23,6 +25,19 @@ export function* checkSwarms(scope: Scope): Generator<Finding> {
     yield* checkGlobs(loaded);
     yield* checkChanges(scope, loaded);
   }
+}
+
+/** A lone agent is a swarm of its own. The agents of a package may be for the swarms of others. */
+function* checkHasSwarm(scope: Scope): Generator<Finding> {
+  const [first, second, ...others] = resourcesOf(scope, 'Agent');
+  const isPackage = scope.package !== undefined || resourcesOf(scope, 'Package').length > 0;
+  if (first === undefined || second === undefined || isPackage || mayDeclare(scope, 'Swarm')) return;
+  if (declaredSwarms(scope).length > 0) return;
+  const agents = [first, second, ...others].map(({ identity }) => identity).join(', ');
+  const message = `The bundle has several agents (${agents}) and no Swarm, so it is unknown which one gets the input.`;
+  const spec = `{ entryAgent: ${first.identity}, agents: [${agents}] }`;
+  const suggestion = `Add \`kind: Swarm\`, \`metadata: { name: default }\`, \`spec: ${spec}\`.`;
+  yield errorIn(second, ['metadata', 'name'], 'E_SWARM_UNKNOWN', message, suggestion);
 }
 
 function* checkEntryAgent(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {

@@ -73,7 +73,7 @@ function* findUncounted(
   const seen = new Set<string>();
   for (const { scope, loaded } of agents) {
     for (const { key, named, found } of listModels(scope, loaded)) {
-      const { params = {} } = loaded.resource.spec.modelConfig;
+      const { params = {} } = loaded.resource.spec.modelConfig ?? {};
       const spec: PricedModel = found === undefined ? named : found.loaded.resource.spec;
       const uncounted = findUncountedModel(budget, key, spec, params);
       if (uncounted === undefined || seen.has(uncounted.problem)) continue;

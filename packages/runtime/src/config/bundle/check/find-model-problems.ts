@@ -6,7 +6,7 @@ import type { JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf } from '../bundle.ts';
-import { modelKeyOf } from '../list-models.ts';
+import { modelKeyOf, modelsOf } from '../list-models.ts';
 
 /** The keyword for a text that names a model of the agent. Its value is `Model`. */
 const MODEL_REFERENCE = 'x-goondan-ref';
@@ -26,7 +26,7 @@ export function* findModelProblems(
   const named = [...listModels(schema, config, [])];
   if (named.length === 0) return;
   for (const agent of agents) {
-    const known = modelsOf(agent);
+    const known = modelsOf(agent).map(({ written }) => modelKeyOf(written));
     for (const { keys, model } of named) {
       if (known.includes(model)) continue;
       const message = `${keys.join('.')} names ${model}, which is not a model of ${agent.identity}.`;
@@ -54,10 +54,4 @@ function* listModels(
   const { properties } = schema;
   if (!isPlainObject(properties) || !isPlainObject(value)) return;
   for (const [name, field] of Object.entries(properties)) yield* listModels(field, value[name], [...keys, name]);
-}
-
-/** Returns the names under which an agent finds its models. */
-function modelsOf({ resource: { spec } }: LoadedResourceOf<'Agent'>): string[] {
-  const { modelRef, models = [] } = spec.modelConfig;
-  return [modelRef, ...models].map(modelKeyOf);
 }

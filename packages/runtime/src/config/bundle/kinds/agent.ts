@@ -5,7 +5,7 @@ import { LARGEST_SHARE, MOST_SHARED } from '../../isolation.ts';
 import { DEFAULT_RETRIES, MOST_RETRIES } from '../../../json/read-demand.ts';
 import { config, count, environment, jsonObject, listItem, optional, reference, resource, text } from './fields.ts';
 import { hook } from './hook.ts';
-import { modelParams } from './model.ts';
+import { modelParams, modelSpec } from './model.ts';
 import { turnPolicy } from './policy.ts';
 
 /** A reference to a Model resource, or `provider/model` for a model without a resource. */
@@ -13,14 +13,11 @@ const modelReference = reference('Model|anthropic|openai|google');
 
 const modelConfig = z
   .strictObject({
-    modelRef: modelReference.describe(
-      'The model for the steps of the agent. A model that needs no settings can be named by its provider: `anthropic/…`, ' +
-        '`openai/…`, `google/…`.',
-    ),
+    modelRef: modelReference.describe('The model for the steps of the agent: `Model/name`, or `provider/model`.'),
     params: optional(modelParams, 'Settings for this agent; they override those of the model.'),
     models: optional(z.array(modelReference), 'Other models that extensions of the agent may call.'),
   })
-  .describe('The model and its settings.');
+  .describe('The long form of `model`, for agents with more models, or with settings of their own.');
 
 const prompt = z
   .strictObject({
@@ -56,7 +53,13 @@ export const agent = resource(
   'A model with a prompt, tools and extensions.',
   z.strictObject({
     description: optional(z.string(), 'The purpose of the agent, for other agents to read.'),
-    modelConfig,
+    model: optional(
+      z.union([...modelReference.options, modelSpec]),
+      'The model: `anthropic/…`, `openai/…` or `google/…`; `Model/name`; or the fields of a Model, such as ' +
+        '`{ provider: openai-compatible, model: llama3, endpoint: http://localhost:11434/v1 }`. An agent has `model` or ' +
+        '`modelConfig`.',
+    ),
+    modelConfig: modelConfig.optional(),
     prompt: prompt.optional(),
     output: output.optional(),
     tools: optional(

@@ -49,7 +49,7 @@ test('the defaults of models shown in editors are the real ones', () => {
   const script = checkScript({ script: [{ fail: { message: 'no' } }] });
   const [rule] = script.rules;
   const fail = rule?.action.type === 'fail' ? rule.action : undefined;
-  expect(shownDefaults('Model')).toEqual({
+  expect(shownDefaults('ModelSpec')).toEqual({
     ...dotted({ options: { stream, cache, timeouts: { ...deadlines } } }),
     ...dotted({ options: { latencyMs: script.latencyMs, tokensPerSecond: script.tokensPerSecond } }),
     'options.script[].fail.retryable': String(fail?.retryable),

@@ -53,6 +53,7 @@ const samples: Readonly<Record<string, JsonValue>> = {
   'Model scripted.options.script': [{ say: 'Something else.' }],
   'Model cassette.options.file': 'other.json',
   'Model cassette.options.upstream': 'Model/openai-compatible',
+  'Agent.model': { provider: 'openai-compatible', model: 'm', endpoint: 'http://localhost:1' },
   'Agent.modelConfig.modelRef': 'Model/openai-compatible',
   'Agent.modelConfig.models.0': 'Model/spare',
   'Agent.prompt.systemRef': './prompt.md',
@@ -119,6 +120,7 @@ const hookFields = ['id', 'point', 'priority', 'tool', 'required', 'action.toolC
 /** The specs for fields that need another field next to them. */
 const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
   ...Object.fromEntries(hookFields.map((field) => [`Agent.hooks.0.${field}`, agentWithHook({})])),
+  'Agent.model': { model: 'Model/scripted' },
   'Agent.output.retries': { modelConfig: { modelRef: 'Model/scripted' }, output: { schema: { type: 'object' } } },
   'Agent.maxInstances': { modelConfig: { modelRef: 'Model/scripted' }, isolation: 'agent' },
   'Connection.answersQuestions': {
@@ -174,7 +176,7 @@ async function planOf(all: Readonly<Record<string, JsonObject>>): Promise<unknow
   const environment = { 'a-text': 'http://localhost:2' };
   const loaded = await loadBundle(bundle.folder, { environment });
   expect(loaded.errors).toEqual([]);
-  const { plan } = resolveSwarm(loaded, { environment: {}, workdir: '/' });
+  const { plan } = resolveSwarm(loaded, { environment, workdir: '/' });
   return JSON.parse(JSON.stringify(plan).replaceAll(bundle.folder, '')) as unknown;
 }
 

@@ -150,8 +150,9 @@ const cassette = z.strictObject({
     .describe('The recording and its mode.'),
 });
 
-export const model = resource(
-  'Model',
-  'A model of a provider, with its settings.',
-  z.discriminatedUnion('provider', [hosted, compatible, scripted, cassette]),
-);
+/** The settings of a model: `spec` of a Model, or `spec.model` of an Agent. */
+export const modelSpec = z
+  .discriminatedUnion('provider', [hosted, compatible, scripted, cassette])
+  .meta({ id: 'ModelSpec', description: 'A model of a provider, with its settings.' });
+
+export const model = resource('Model', 'A model of a provider, with its settings.', modelSpec);

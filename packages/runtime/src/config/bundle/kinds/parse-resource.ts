@@ -46,14 +46,15 @@ export function kindOf({ kind }: Readonly<Record<string, unknown>>): ResourceKin
 
 function parseOfKind(kind: ResourceKind, value: JsonObject): ParsedResource {
   const first = parseAs(kind, value);
-  const issues = [...first.issues.map((issue) => adapt(issue, kind)), ...findNameIssue(value.metadata)];
-  if (first.resource !== undefined) return { resource: first.resource, issues };
+  const aboutModel = kind === 'Agent' ? findModelIssue(value.spec, first.issues) : [];
+  const issues = [...first.issues.map((issue) => adapt(issue, kind)), ...aboutModel, ...findNameIssue(value.metadata)];
+  if (first.resource !== undefined) return { resource: first.resource, issues, isRepaired: aboutModel.length > 0 };
   // In a model's script, a rule without its mistyped key would have another meaning.
   if (kind === 'Model') return { issues };
   const unknown = first.issues.filter(({ code }) => code === 'E_RESOURCE_KEY');
   const wrong = first.issues.filter((issue) => !unknown.includes(issue) && isRemovable(issue));
   const { resource } = parseAs(kind, withoutPaths(value, [...unknown, ...wrong]));
-  return resource === undefined ? { issues } : { resource, issues, isRepaired: wrong.length > 0 };
+  return resource === undefined ? { issues } : { resource, issues, isRepaired: wrong.length + aboutModel.length > 0 };
 }
 
 /** Returns true for a wrong value of an object's field. Without an item of a list, the others would have other places. */
@@ -120,6 +121,22 @@ function findNameIssue(metadata: unknown): Issue[] {
       message: `${showJson(name)} is not a name for a resource.`,
     },
   ];
+}
+
+/** An agent has `model` or `modelConfig`. A mistyped key is reported once, not as a missing model, too. */
+function findModelIssue(spec: unknown, others: readonly Issue[]): Issue[] {
+  if (!isPlainObject(spec)) return [];
+  const [hasModel, hasConfig] = ['model', 'modelConfig'].map((name) => Object.hasOwn(spec, name));
+  if (hasModel !== hasConfig || others.some(({ meantPath }) => /^spec\.model(Config)?$/.test(meantPath ?? '')))
+    return [];
+  if (hasModel === true) {
+    const message = 'spec has "model" and "modelConfig", which do not go together.';
+    const suggestion = 'Keep `model`, or move it to `modelConfig.modelRef`.';
+    return [{ code: 'E_RESOURCE_KEY', path: ['spec', 'modelConfig'], part: 'key', message, suggestion }];
+  }
+  const message = 'spec.model is missing.';
+  const suggestion = 'Name a model, for example `model: anthropic/claude-sonnet-4-5`.';
+  return [{ code: 'E_RESOURCE_INVALID', path: ['spec', 'model'], part: 'value', message, suggestion }];
 }
 
 /** Gives some issues of an Extension a code that only extensions have. */

@@ -38,7 +38,7 @@ export function resolveAgent(
     systemPrompt: spec.prompt?.system ?? loaded.prompt,
     models,
     modelRef,
-    params: spec.modelConfig.params && defined(spec.modelConfig.params),
+    params: spec.modelConfig?.params && defined(spec.modelConfig.params),
     output: resolveOutput(loaded),
     tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item, values)),
     agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, referenceOf(item))) || undefined,

@@ -3,7 +3,7 @@ import type { JsonObject } from '@goondan/types';
 import { defined } from '../../../json/defined.ts';
 import type { ModelSpec } from '../../model-spec.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { listModels, modelKeyOf } from '../list-models.ts';
+import { listModels, modelKeyOf, modelsOf } from '../list-models.ts';
 import { providerOf } from '../../provider-variables.ts';
 import type { ValueReader } from './value-reader.ts';
 
@@ -14,7 +14,8 @@ export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, va
     }
     return [key, { ...toModelSpec(found.loaded, values), ...toLimits(found.loaded, found.scope) }];
   });
-  return { models: Object.fromEntries(models), modelRef: modelKeyOf(agent.resource.spec.modelConfig.modelRef) };
+  const [own] = modelsOf(agent);
+  return { models: Object.fromEntries(models), modelRef: own && modelKeyOf(own.written) };
 }
 
 function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>, values: ValueReader): ModelSpec {

@@ -199,7 +199,7 @@ describe('the choice of a swarm', () => {
   });
 
   test.each([
-    [base, undefined, 'The bundle declares no Swarm.'],
+    [`${head('Model', 'm')}${script}`, undefined, 'The bundle has no Agent that could run.'],
     [documents(base, swarm('', 'one'), swarm('', 'two')), undefined, 'The bundle declares several swarms: one, two.'],
     [documents(base, swarm()), 'defualt', 'The bundle declares no Swarm/defualt; it has default.'],
   ])('is reported when it is ambiguous', async (yaml, wanted, message) => {

@@ -103,8 +103,9 @@ function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResou
   const chosen = swarms.find((swarm) => swarm.name === name);
   if (chosen !== undefined) return chosen;
   if (names.length === 0) {
-    const suggestion = 'Add a `kind: Swarm` with `entryAgent` and `agents`.';
-    throw new GoondanError('E_SWARM_UNKNOWN', 'The bundle declares no Swarm.', { suggestion });
+    const suggestion =
+      'Add one: `kind: Agent`, `metadata: { name: news }`, `spec: { model: anthropic/claude-sonnet-4-5 }`.';
+    throw new GoondanError('E_SWARM_UNKNOWN', 'The bundle has no Agent that could run.', { suggestion });
   }
   const message =
     wanted === undefined
