@@ -13,8 +13,8 @@ export interface ImportedFolder {
 }
 
 /**
- * Refuses to import a folder into the conversations of another one. Two bundles that `gdn init` made have the same name, and
- * are one swarm in a store. If the recorded folder is not a bundle of this machine, it may be this one on another machine,
+ * Refuses to import a folder into the conversations of another one. Two bundles may have the same name, and are
+ * one swarm in a store. If the recorded folder is not a bundle of this machine, it may be this one on another machine,
  * or its copy at a node; then a warning says so.
  *
  * **Errors** — `E_SWARM_TAKEN`; those of the store.

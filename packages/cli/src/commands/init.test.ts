@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadSwarms } from '@goondan/runtime/bundle';
 import { firstQuestions, type Template, templateNames } from '../init/templates.ts';
 import { openPlace } from '../testing/open-place.ts';
 import { sampledCases } from '../../../../test/samples.ts';
@@ -122,7 +123,18 @@ describe('gdn init', () => {
     expect(written.filter((path) => /\.\w+$/.test(path) && !shared.includes(path)).toSorted()).toEqual(
       paths.toSorted(),
     );
-    for (const path of paths) expect(read(`my-swarm/${path}`)).toBe(readFileSync(join(demo, path), 'utf8'));
+    for (const path of paths) {
+      const text = readFileSync(join(demo, path), 'utf8').replace(
+        'metadata: { name: demo }',
+        'metadata: { name: my-swarm }',
+      );
+      expect(read(`my-swarm/${path}`)).toBe(text);
+    }
+  });
+
+  test.each(templateNames)('--template %s names the swarm after the folder', async (template) => {
+    await gdn('init', 'My News', '--template', template, '--no-git');
+    expect(await loadSwarms(join(place.folder, 'My News'))).toMatchObject({ swarms: [{ name: 'my-news' }] });
   });
 
   test('--bundle names the folder too; two different ones are an error', async () => {

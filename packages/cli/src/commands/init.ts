@@ -9,8 +9,8 @@ import type { Terminal } from '../terminal.ts';
 import { typedGdn } from '../typed-gdn.ts';
 
 const description =
-  'Writes a bundle into a new or empty folder: goondan.yaml, a model, prompts, code to start from, and settings for npm and editors. The model ' +
-  'is from the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY). ' +
+  'Writes a bundle into a new or empty folder: goondan.yaml, a model, prompts, code to start from, and settings for npm and editors. The swarm ' +
+  'has the name of the folder, in lower case and with `-` for other characters. The model is from the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY). ' +
   'Without a key it is a scripted model, which needs no network. If git is installed, it makes the first commit. ' +
   'A package.json and a tsconfig.json that exist already are kept. Nothing is overwritten, and nothing is run.';
 
@@ -79,7 +79,7 @@ function describe(
   const answers =
     provider === 'scripted'
       ? 'A script answers, because no key is set; model.yaml says how to change that.'
-      : `${provider} answers, because its key is set; model.yaml says which model.`;
+      : `${provider} answers, because its key is set; goondan.yaml says which model.`;
   return [
     `A new bundle is in ${folder}:`,
     ...files.map((file) => `  ${file}`),

@@ -98,7 +98,7 @@ describe('a server with errors', () => {
       const { stdout, stderr, exitCode } = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
       expect({ stdout, exitCode }).toEqual({ stdout: 'Good morning to you.\n', exitCode: 0 });
       expect(stderr).toStartWith(
-        `warn: assistant: Step 0 failed and is tried again in 1000 ms: openai-compatible/qwen3:8b ${words}`,
+        `warn: my-swarm: Step 0 failed and is tried again in 1000 ms: openai-compatible/qwen3:8b ${words}`,
       );
       expect(server.requests).toHaveLength(2);
     },

@@ -48,6 +48,8 @@ describe('gdn init with a key set', () => {
 
       const written = JSON.parse((await gdn('init', 'my-swarm', '--no-git', '--json')).stdout);
       expect(written).toMatchObject({ provider });
+      expect(written.files).not.toContain('model.yaml');
+      expect(await Bun.file(join(place.folder, 'my-swarm/README.md')).text()).not.toContain('model.yaml');
       expect(JSON.parse((await gdn('validate', 'my-swarm', '--json')).stdout)).toEqual({
         valid: true,
         errors: [],

@@ -10,8 +10,9 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
 import { shorten } from '../shorten.ts';
-import type { Provider } from './choose-provider.ts';
+import { firstModels, type Provider } from './choose-provider.ts';
 import { findSchema, installedSchema } from './find-schema.ts';
+import { nameSwarm } from './name-swarm.ts';
 import type { Template } from './templates.ts';
 
 const cli = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,7 +41,8 @@ export async function writeTemplate(
     for (const [path, source] of sources) {
       const text = await readFile(source, 'utf8');
       await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text.replace(`$schema=${installedSchema}`, `$schema=${schema}`), {
+      const adapted = adapt(text, { provider, name: nameSwarm(folder) });
+      await writeFile(join(folder, path), adapted.replace(`$schema=${installedSchema}`, `$schema=${schema}`), {
         flag: 'wx',
       });
     }
@@ -59,8 +61,16 @@ async function listSources(template: Template, provider: Provider): Promise<Map<
   const sources = new Map([['.gitignore', join(templates, 'shared', 'gitignore')]]);
   for (const file of files.toSorted()) sources.set(relative(root, file).replaceAll('\\', '/'), file);
   for (const name of settings) sources.set(name, join(templates, 'shared', name));
-  if (provider !== 'scripted') sources.set('model.yaml', join(templates, 'providers', `${provider}.yaml`));
+  if (provider !== 'scripted') sources.delete('model.yaml');
   return sources;
+}
+
+/** Names the swarm, and the model of its agents. A template is a valid bundle: a lone agent, or agents with a Swarm. */
+function adapt(text: string, { provider, name }: { readonly provider: Provider; readonly name: string }): string {
+  const kind = text.includes('kind: Swarm') ? 'Swarm' : 'Agent';
+  const named = text.replace(new RegExp(`^(kind: ${kind}\nmetadata: \\{ name: )\\S+`, 'm'), `$1${name}`);
+  if (provider === 'scripted') return named;
+  return named.replaceAll('model: Model/main', `model: ${firstModels[provider]}`).replace(/^\| `model\.yaml`.*\n/m, '');
 }
 
 /** Creates the folder, or returns the names in it if all of them are `allowed`. */
