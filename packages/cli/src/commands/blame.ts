@@ -18,7 +18,7 @@ export function addBlameCommand(program: GdnCommand): void {
     )
     .option('--show-replaced', 'also print messages that were replaced')
     .swarmOptions()
-    .examples('gdn blame assistant default --show-replaced --bundle my-swarm')
+    .examples('gdn blame my-swarm default --show-replaced --bundle my-swarm')
     .runs(showBlame);
 }
 

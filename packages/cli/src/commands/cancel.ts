@@ -17,7 +17,7 @@ export function addCancelCommand(program: GdnCommand): void {
     .option('--instance <key>', 'the conversation of that agent (default: "default"; with --id, any conversation)')
     .option('--id <id>', 'the id of the turn, short or whole, as `gdn send` prints it')
     .swarmOptions()
-    .examples('gdn cancel --bundle my-swarm --agent assistant')
+    .examples('gdn cancel --bundle my-swarm --agent my-swarm')
     .runs(async (options: CancelOptions) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(

@@ -22,7 +22,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
     .option('--agent <name>', 'only dead letters of this agent')
     .option('--instance <key>', 'only dead letters of this conversation')
     .swarmOptions()
-    .examples('gdn deadletter list --bundle my-swarm --agent assistant')
+    .examples('gdn deadletter list --bundle my-swarm --agent my-swarm')
     .runs(showLetters);
 
   addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', retriedText);
@@ -42,7 +42,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
       .summary(summary)
       .description(description)
       .swarmOptions()
-      .examples(`gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
+      .examples(`gdn deadletter ${name} my-swarm default mail-17 --bundle my-swarm`)
       .runs(async (options: BundleOptions, _terminal, agent: string, instanceKey: string, id: string) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');
         const { method, field } = orders[name];

@@ -22,7 +22,7 @@ export function addExplainCommand(program: GdnCommand): void {
     .option('--load', 'load the agent now, which runs the modules of its tools and extensions')
     .option('--trust', 'with --load: run its code without asking, for this run only')
     .swarmOptions()
-    .examples('gdn explain my-swarm --agent assistant', 'gdn explain my-swarm --agent assistant --load')
+    .examples('gdn explain my-swarm --agent my-swarm', 'gdn explain my-swarm --agent my-swarm --load')
     .readsBundle('look')
     .runs((options: Partial<ExplainRequest>, terminal, argument?: string) => {
       const { load = false, trust = false } = options;

@@ -24,7 +24,7 @@ export function addForkCommand(program: GdnCommand): void {
     )
     .flockOption()
     .swarmOptions()
-    .examples('gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
+    .examples('gdn fork my-swarm default --at 2 --as second-try --bundle my-swarm')
     .runs(forkConversation);
 }
 

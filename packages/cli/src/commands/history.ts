@@ -24,7 +24,7 @@ export function addHistoryCommand(program: GdnCommand): void {
     .option('--limit <number>', 'the number of events (default: 50)', numberUpTo(1000))
     .option('--before <number>', 'only events before this one', numberUpTo(Number.MAX_SAFE_INTEGER))
     .swarmOptions()
-    .examples('gdn history --bundle my-swarm', 'gdn history assistant default --at 2 --bundle my-swarm')
+    .examples('gdn history --bundle my-swarm', 'gdn history my-swarm default --at 2 --bundle my-swarm')
     .runs(async (options: HistoryOptions, terminal, agentName?: string, instanceKey?: string) => {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' cannot be used with '--limit' or '--before'");

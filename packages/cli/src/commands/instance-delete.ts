@@ -18,7 +18,7 @@ export function addInstanceDeleteCommand(group: GdnCommand): void {
     .option('--force', 'delete even if there are accepted inputs, which are then lost, or damaged files')
     .flockOption()
     .swarmOptions()
-    .examples('gdn instance delete assistant default --bundle my-swarm')
+    .examples('gdn instance delete my-swarm default --bundle my-swarm')
     .runs(deleteConversation);
 }
 

@@ -24,7 +24,7 @@ export function addInstanceExportCommand(group: GdnCommand): void {
     .option('--force', 'replace the file if it exists')
     .option('--history', 'include every turn: its changes, their authors, and how it ended')
     .swarmOptions()
-    .examples('gdn instance export assistant default --bundle my-swarm --output assistant.json')
+    .examples('gdn instance export my-swarm default --bundle my-swarm --output my-swarm.json')
     .runs((options: ExportOptions, terminal, agentName: string, instanceKey: string) => {
       if (options.force === true && options.output === undefined) {
         command.error("option '--force' needs option '--output'");

@@ -30,7 +30,7 @@ export function addInstanceCommand(program: GdnCommand): void {
     .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.')
     .swarmOptions()
-    .examples('gdn instance show assistant default --bundle my-swarm')
+    .examples('gdn instance show my-swarm default --bundle my-swarm')
     .runs(showInstance);
 
   addInstanceExportCommand(group);

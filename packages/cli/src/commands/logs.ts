@@ -43,7 +43,7 @@ export function addLogsCommand(program: GdnCommand): void {
     .option('--last <number>', 'the number of lines', numberUpTo(MOST), 100)
     .swarmOptions()
     .examples(
-      'gdn logs --bundle my-swarm --agent assistant -f',
+      'gdn logs --bundle my-swarm --agent my-swarm -f',
       'gdn logs --level warn --since 1h',
       'gdn logs --level debug --grep "process [0-9]+ ended"',
     )

@@ -23,7 +23,7 @@ export function addRestartCommand(program: GdnCommand): void {
     .option('--fresh', 'start the conversations over')
     .option('--yes', 'do not ask')
     .swarmOptions()
-    .examples('gdn restart --bundle my-swarm --agent assistant --instance default --fresh')
+    .examples('gdn restart --bundle my-swarm --agent my-swarm --instance default --fresh')
     .runs(restart);
 }
 

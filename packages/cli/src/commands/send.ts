@@ -26,10 +26,10 @@ export function addSendCommand(program: GdnCommand): void {
     .option('--wait', 'wait for the answer')
     .swarmOptions()
     .examples(
-      'gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait',
+      'gdn send --bundle my-swarm --agent my-swarm --input "Good morning" --wait',
       'gdn send --bundle my-swarm --input "Which city is the largest?" --schema city.schema.json --wait',
       'gdn send --input "Compare these." --file one.png --file two.png --wait',
-      'gdn send --bundle my-swarm --agent assistant --input "Only the tests, please" --now',
+      'gdn send --bundle my-swarm --agent my-swarm --input "Only the tests, please" --now',
     )
     .runs(send);
 }

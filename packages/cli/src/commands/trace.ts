@@ -50,7 +50,7 @@ export function addTraceCommand(program: GdnCommand): void {
       'gdn trace last --bundle my-swarm',
       'gdn trace 1f3a9c2b --bundle my-swarm --diff',
       'gdn trace last --prompt 0 --bundle my-swarm',
-      'gdn trace --prompt --agent assistant --bundle my-swarm',
+      'gdn trace --prompt --agent my-swarm --bundle my-swarm',
     )
     .runs((options: TraceOptions, terminal, id?: string) => {
       refuseMixture(command, id, options);
