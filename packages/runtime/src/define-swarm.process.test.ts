@@ -51,6 +51,19 @@ describe('a swarm defined in code', () => {
     }
   });
 
+  test('may be a single agent with its model, and no Swarm', async () => {
+    using bundle = temporaryBundle(files);
+    const agent = (name: string): ResourceDefinition => ({
+      kind: 'Agent',
+      metadata: { name },
+      spec: { model: { provider: 'scripted', model: 'm', options: { script: [{ say: 'hi' }] } } },
+    });
+    const define = (...names: string[]) => defineSwarm({ folder: bundle.folder, resources: names.map(agent) });
+    expect(await define('clerk')).toMatchObject({ name: 'clerk', agents: [{ modelRef: 'Model/clerk' }] });
+    const refused = await define('clerk', 'boss').catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_BUNDLE_INVALID', message: expect.stringContaining('no Swarm') });
+  });
+
   test('takes mayAsk, and rejects an unknown agent in it', async () => {
     using bundle = temporaryBundle(files);
     const define = (mayAsk: string[]) => {

@@ -104,7 +104,9 @@ export const bundleErrors = {
       'Use letters, digits, `-` and single `.`, starting with a letter and not ending with `.`, at most 63 characters.',
   },
   E_SWARM_UNKNOWN: {
-    meaning: 'No swarm with that name is declared in the bundle or has run from its folder, or several swarms match.',
+    meaning:
+      'No swarm with that name is declared in the bundle or has run from its folder, or several swarms match, or a bundle with ' +
+      'several agents declares no Swarm.',
     suggestion: 'Name one of the swarms that the message lists.',
   },
   E_YAML_KEY: {

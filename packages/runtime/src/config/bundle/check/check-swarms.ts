@@ -36,7 +36,7 @@ function* checkHasSwarm(scope: Scope): Generator<Finding> {
   const agents = [first, second, ...others].map(({ identity }) => identity).join(', ');
   const message = `The bundle has several agents (${agents}) and no Swarm, so it is unknown which one gets the input.`;
   const spec = `{ entryAgent: ${first.identity}, agents: [${agents}] }`;
-  const suggestion = `Add \`kind: Swarm\`, \`metadata: { name: default }\`, \`spec: ${spec}\`.`;
+  const suggestion = `Add \`kind: Swarm\`, \`metadata: { name: ${first.name} }\`, \`spec: ${spec}\`.`;
   yield errorIn(second, ['metadata', 'name'], 'E_SWARM_UNKNOWN', message, suggestion);
 }
 

@@ -139,8 +139,11 @@ function findModelIssue(spec: unknown, others: readonly Issue[]): Issue[] {
   return [{ code: 'E_RESOURCE_INVALID', path: ['spec', 'model'], part: 'value', message, suggestion }];
 }
 
-/** Gives some issues of an Extension a code that only extensions have. */
+/** Gives some issues of an Extension a code that only extensions have, and the missing URL of a server an example. */
 function adapt(issue: Issue, kind: ResourceKind): Issue {
+  if (issue.isMissing === true && issue.path.at(-1) === 'endpoint') {
+    return { ...issue, suggestion: 'Write the URL of the server, for example `endpoint: http://localhost:11434/v1`.' };
+  }
   if (kind !== 'Extension') return issue;
   const [first, second] = issue.path;
   if (first === 'apiVersion') return { ...issue, code: 'E_EXT_COMPAT', suggestion: `Set apiVersion: ${API_VERSION}.` };
