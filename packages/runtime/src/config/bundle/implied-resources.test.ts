@@ -70,10 +70,36 @@ test.each([
   expect(scope.resources.filter(({ kind }) => kind === 'Swarm')).toEqual([]);
 });
 
-test('a missing key is reported at the model, and its variable when the swarm starts', async () => {
-  using bundle = temporaryBundle({ 'goondan.yaml': agent('model: { provider: openai, model: gpt-5 }') });
+test.each([
+  ['another agent and a document that may be a swarm', 'kind: Worksflow\nmetadata: { name: a }\n'],
+  ['another agent in a package', `${head('Package', 'p')}spec: { version: '1.0.0' }\n`],
+])('%s need no Swarm', async (_name, other) => {
+  const another = `${head('Agent', 'b')}spec: { model: openai/gpt-5 }\n`;
+  using bundle = temporaryBundle({ 'goondan.yaml': documents(agent('model: openai/gpt-5'), another, other) });
+  const { errors } = await loadBundle(bundle.folder, { environment });
+  expect(errors.map(({ code }) => code)).not.toContain('E_SWARM_UNKNOWN');
+});
+
+test('the agent of a package has its model, and is no swarm', async () => {
+  const ref = '{ kind: Agent, name: news, package: lib }';
+  using bundle = temporaryBundle({
+    'goondan.yaml': `${head('Swarm', 's')}spec: { entryAgent: ${ref}, agents: [${ref}] }\n`,
+    'node_modules/lib/package.json': '{ "name": "lib", "version": "1.0.0" }',
+    'node_modules/lib/goondan.yaml': agent('model: { provider: openai, model: m }'),
+  });
   const loaded = await loadBundle(bundle.folder, { environment: {} });
-  expect(loaded.warnings).toMatchObject([{ code: 'E_ENV_MISSING', line: 4, column: 28 }]);
+  expect(loaded.errors).toEqual([]);
+  expect(loaded.warnings).toMatchObject([{ code: 'E_ENV_MISSING', file: 'node_modules/lib/goondan.yaml', line: 4 }]);
+  expect(loaded.resources.map(({ identity }) => identity)).toEqual(['Swarm/s', 'Agent/news', 'Model/news']);
+});
+
+test.each([
+  ['model: openai/gpt-5', 16],
+  ['model: { provider: openai, model: gpt-5 }', 28],
+])('a missing key is reported at the model, and its variable when the swarm starts: %s', async (model, column) => {
+  using bundle = temporaryBundle({ 'goondan.yaml': agent(model) });
+  const loaded = await loadBundle(bundle.folder, { environment: {} });
+  expect(loaded.warnings).toMatchObject([{ code: 'E_ENV_MISSING', line: 4, column }]);
   expect(() => resolveSwarm(loaded, { environment: {} })).toThrow(
     expect.objectContaining({ code: 'E_ENV_MISSING', message: expect.stringContaining('OPENAI_API_KEY') }),
   );

@@ -517,6 +517,20 @@ const shortForms: Mistake[] = [
     'E_RESOURCE_KEY',
   ],
   ['a Model that is not there', documents(model, short('spec: { model: ‸Model/main }')), 'E_REF_MISSING'],
+  [
+    'a mistyped name of a model that another agent has',
+    documents(
+      compatible('{ provider: openai, model: m }'),
+      short('spec: { model: ‸Model/nwes }', 'a'),
+      swarm().replace('[Agent/a]', '[Agent/a, Agent/news]'),
+    ),
+    'E_REF_MISSING',
+  ],
+  [
+    'a broken agent, whose swarm is not reported as missing',
+    documents(short('spec: ‸7'), connector, `${head('Connection')}spec: { connectorRef: Connector/web }\n`),
+    'E_RESOURCE_INVALID',
+  ],
   ['a mistyped kind of reference', documents(model, short('spec: { model: ‸Modle/m }')), 'E_REF_INVALID'],
   ['a model that is a list', short('spec: { model: ‸[openai/gpt-5] }'), 'E_RESOURCE_INVALID'],
   ['a mistyped model', short('spec: { ‸modle: openai/gpt-5 }'), 'E_RESOURCE_KEY'],

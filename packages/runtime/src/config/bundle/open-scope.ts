@@ -105,11 +105,12 @@ async function openScope(
     resources.push(loaded);
     if (loaded.kind !== 'Agent') continue;
     const model = impliedModel(loaded);
-    if (model !== undefined) resources.push(await inspectFiles(model, scanner, findings));
+    if (model === undefined) continue;
+    declared.add(model.identity);
+    resources.push(await inspectFiles(model, scanner, findings));
   }
   const agent = resources.find((each) => each.kind === 'Agent');
   if (agent !== undefined && agent.name === loneAgent) resources.push(impliedSwarm(agent));
-  for (const { identity, isImplied } of resources) if (isImplied) declared.add(identity);
   // If a name is declared twice, the first resource is used. The check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
   const packages = new Map<string, Scope>();
