@@ -45,7 +45,7 @@ function* partsOf({
   resource,
 }: Pick<LoadedResource, 'kind' | 'name' | 'resource'>): Generator<SettingsPart> {
   const isOwn = kind === 'Connector' || kind === 'Connection' || (kind === 'Extension' && name !== SKILLS);
-  for (const [field, value] of Object.entries(resource.spec as object)) {
+  for (const [field, value] of Object.entries(resource.spec)) {
     // The policy of a swarm names the files that agents may change.
     if (kind === 'Swarm' && field === 'policy') continue;
     if (field === 'extensions') yield* itemsOf(value as readonly ListItem[]);
