@@ -1,5 +1,5 @@
 /**
- * `npm run pack`: writes the tarballs of all published packages and prints the command that installs them. Tests and
+ * `npm run pack`: writes the tarballs of all published packages and prints the commands that install them. Tests and
  * releases call `packPackages`, too. Nothing else creates tarballs.
  *
  * 1. In this repository everything runs from `src`, as TypeScript. In a tarball it runs from `lib`, as JavaScript with
@@ -8,6 +8,8 @@
  *    in both folders.
  * 3. Each `package.json` decides what is packed: `files` lists the shipped files, and `exports` the modules that can be
  *    imported.
+ * 4. In a tarball, our other packages are peers. pnpm and Bun look for a dependency of a tarball in the registry only, but
+ *    for a peer among the tarballs of the project, too.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,8 +47,13 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, string>>;
   readonly files?: readonly string[];
   readonly scripts?: unknown;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: unknown;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
+
+/** The commands that install the tarballs, in a project with a copy of the folder `packed`. */
+export const installCommands = ['npm install', 'pnpm add', 'bun add'].map((command) => `${command} ./packed/*.tgz`);
 
 /**
  * Packs all published packages into a folder. The runners and Studio's page must have been built, which `npm ci` does.
@@ -122,15 +129,15 @@ export async function npmPack(folders: readonly string[], ...options: readonly s
 }
 
 /**
- * Changes `src` to `lib` in the manifest, the resources and the commands of a staged package, and the packages of model
- * providers to their bundles.
+ * Changes `src` to `lib` in the manifest, the resources and the commands of a staged package, the packages of model
+ * providers to their bundles, and dependencies on our packages to peers.
  */
 function turnToCompiled(folder: string): void {
   const { scripts: _scripts, devDependencies: _bundled, ...manifest } = readManifest(folder);
   const exports = Object.entries(manifest.exports ?? {}).map(([door, module]) => [door, doorOf(module)]);
   // The staging folder contains only shipped files, so patterns that exclude files are not needed.
   const files = ['lib', ...(manifest.files ?? []).filter((pattern) => !pattern.startsWith('!'))];
-  const turned = { ...manifest, exports: Object.fromEntries(exports), files };
+  const turned = { ...withPeers(manifest), exports: Object.fromEntries(exports), files };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(turned, undefined, 2)}\n`);
   for (const name of ['*.yaml', 'bin/*.cjs'].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(folder)])) {
     writeFileSync(join(folder, name), compiledName(readFileSync(join(folder, name), 'utf8')));
@@ -143,6 +150,17 @@ function turnToCompiled(folder: string): void {
       inBundledPackages(text, (file) => `'${dist}dist/${file}'`),
     );
   }
+}
+
+function withPeers({ dependencies = {}, peerDependencies, ...manifest }: Manifest): Manifest {
+  const { ours = [], others = [] } = Object.groupBy(Object.entries(dependencies), ([name]) =>
+    name.startsWith('@goondan/') ? 'ours' : 'others',
+  );
+  return {
+    ...manifest,
+    dependencies: Object.fromEntries(others),
+    peerDependencies: { ...Object.fromEntries(ours), ...peerDependencies },
+  };
 }
 
 function doorOf(module: string): string | { types: string; default: string } {
@@ -159,6 +177,10 @@ if (import.meta.main) {
   const destination = join(repository, 'packed');
   rmSync(destination, { recursive: true, force: true });
   mkdirSync(destination);
-  const packed = await packPackages(destination);
-  console.log(`npm install ${packed.map(({ tarball }) => tarball).join(' ')}`);
+  await packPackages(destination);
+  console.log(`
+Copy the folder packed into your project, and keep it there. Then run one of these commands in the project:
+
+  ${installCommands.join('\n  ')}
+`);
 }

@@ -3,6 +3,7 @@
 // runs stage the contents of the tarballs where npm would install them: npm and gzip take 30 s of processor time.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,8 +14,9 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, posix } from 'node:path';
+import { basename, dirname, join, posix } from 'node:path';
 import {
+  installCommands,
   listPublished,
   listShipped,
   npmPack,
@@ -124,6 +126,16 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(open().manifest).not.toHaveProperty('scripts');
   });
 
+  test('has our other packages as peers, which pnpm and Bun find among the tarballs of a project', () => {
+    const { manifest } = open();
+    const { dependencies } = JSON.parse(
+      readFileSync(join(repository, 'packages', packageFolder(name), 'package.json'), 'utf8'),
+    );
+    const ours = Object.entries(dependencies ?? {}).filter(([each]) => names.includes(each));
+    expect(Object.entries(manifest.peerDependencies)).toEqual(expect.arrayContaining(ours));
+    expect(Object.keys(manifest.dependencies).filter((each) => names.includes(each))).toEqual([]);
+  });
+
   test('has a JavaScript file, a declaration and its map for every source, and doors that lead to them', () => {
     const { paths, manifest, read } = open();
     const sources = paths.filter((path) => path.startsWith('src/')).map((path) => path.slice(4, -3));
@@ -168,7 +180,7 @@ describe.each(names)('the tarball of %s', (name) => {
       imports.filter(isOurs).filter(({ from, what }) => !paths.includes(posix.join(posix.dirname(from), what))),
     ).toEqual([]);
     // Declarations that no door reaches have types of model providers.
-    const allowed = [...Object.keys(manifest.dependencies ?? {}), 'bun', name];
+    const allowed = [...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }), 'bun', name];
     const isForeign = ({ from, what }: { from: string; what: string }) =>
       !/^(node|bun):/.test(what) && !(from.endsWith('.d.ts') && what === '@ai-sdk/provider');
     const bare = imports.filter((each) => !isOurs(each) && isForeign(each));
@@ -420,6 +432,40 @@ describe('in an empty project, with the tarballs alone', () => {
       ? ['true', 'false'].map((skip) => [...tsc, '--noEmit', '--skipLibCheck', skip])
       : [[process.execPath, 'check', '--no-script', '--skipLibCheck', 'false']];
     for (const check of checks) expect(await runIn(typed, ...check)).toMatchObject({ stdout: '', exitCode: 0 });
+  });
+});
+
+// Only `npm run proof` installs: it fetches Bun and pnpm from the registry, or takes them from the cache of npm.
+describe.if(isWhole)('in a project with a copy of the folder', () => {
+  test.each([
+    ['npm', 'npm ci', 'npx gdn'],
+    ['pnpm', 'pnpm install --frozen-lockfile', 'pnpm exec gdn'],
+    ['bun', 'bun install --frozen-lockfile', 'bunx gdn'],
+  ])('%s installs with the printed command, again from its lock file elsewhere, and runs gdn', async (...row) => {
+    const [manager, again, gdnHere] = row;
+    const home = join(folder, `home-${manager}`);
+    for (const tarball of tarballs) cpSync(tarball, join(home, 'packed', basename(tarball)));
+    const type = async (cwd: string, command = '') => {
+      const shims = `pnpm() { npx --yes --prefer-offline pnpm@10.34.9 "$@"; }
+        bun() { "${process.execPath}" "$@"; }; bunx() { bun x "$@"; }`;
+      const typed = await runIn(cwd, 'sh', '-c', `${shims}\n${command}`);
+      expect({ command, ...typed }).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/ignored build/i) });
+      return typed;
+    };
+    await Bun.write(join(home, 'package.json'), '{ "private": true }\n');
+    await type(
+      home,
+      installCommands.find((command) => command.startsWith(`${manager} `)),
+    );
+    expect(await Bun.file(join(home, 'package.json')).text()).not.toContain(folder);
+    const moved = join(folder, 'elsewhere', manager);
+    mkdirSync(dirname(moved), { recursive: true });
+    rmSync(join(home, 'node_modules'), { recursive: true });
+    renameSync(home, moved);
+    await type(moved, again);
+    const { stdout, stderr } = await type(moved, `${gdnHere} demo`);
+    expect(stdout).toContain('Seoul, the next 3 days');
+    expect(stderr).toContain(`Make it yours: ${gdnHere} init`);
   });
 });
 

@@ -28,7 +28,7 @@ const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 // that the copies are equal to the originals.
 const suggestions = {
   E_BUN_MISSING:
-    'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
+    'Run `npm ci` (or install the packages again) without `--omit=optional` or `--no-optional`: Bun comes as an optional package.',
   E_PLATFORM: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
 };
 

@@ -37,7 +37,7 @@ export const agentErrors = {
   E_BUN_MISSING: {
     meaning: 'The `gdn` command found no Bun to run on, or could not start the Bun that it found.',
     suggestion:
-      'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
+      'Run `npm ci` (or install the packages again) without `--omit=optional` or `--no-optional`: Bun comes as an optional package.',
   },
   E_CANCELLED: {
     forPrograms: true,
