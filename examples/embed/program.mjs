@@ -15,7 +15,11 @@ await swarm.watch({ types: ['question'], soFar: true }, ({ state, question }) =>
 
 const { result } = await swarm.ask(
   { input: 'Sell 3 apples.' },
-  { onNotice: ({ type, delta }) => type === 'delta' && delta.type === 'text' && process.stdout.write(delta.text) },
+  {
+    onNotice: (notice) => {
+      if (notice.type === 'delta' && notice.delta.type === 'text') process.stdout.write(notice.delta.text);
+    },
+  },
 );
 console.log(`\n${result.finishReason}`);
 await swarm.stop();

@@ -127,13 +127,11 @@ describe.each(names)('the tarball of %s', (name) => {
   });
 
   test('has our other packages as peers, which pnpm and Bun find among the tarballs of a project', () => {
-    const { manifest } = open();
-    const { dependencies } = JSON.parse(
-      readFileSync(join(repository, 'packages', packageFolder(name), 'package.json'), 'utf8'),
-    );
-    const ours = Object.entries(dependencies ?? {}).filter(([each]) => names.includes(each));
-    expect(Object.entries(manifest.peerDependencies)).toEqual(expect.arrayContaining(ours));
-    expect(Object.keys(manifest.dependencies).filter((each) => names.includes(each))).toEqual([]);
+    const { dependencies, peerDependencies } = open().manifest;
+    const before = JSON.parse(readFileSync(join(repository, 'packages', packageFolder(name), 'package.json'), 'utf8'));
+    const ours = Object.entries(before.dependencies ?? {}).filter(([each]) => names.includes(each));
+    expect(Object.entries(peerDependencies)).toEqual(expect.arrayContaining(ours));
+    expect(Object.keys(dependencies).filter((each) => names.includes(each))).toEqual([]);
   });
 
   test('has a JavaScript file, a declaration and its map for every source, and doors that lead to them', () => {
@@ -401,6 +399,16 @@ describe('in an empty project, with the tarballs alone', () => {
     );
   });
 
+  test('every program of docs/embedding.md compiles as TypeScript', async () => {
+    const typed = join(project, 'embedding');
+    for (const step of readSteps(readFileSync(join(repository, 'docs/embedding.md'), 'utf8')))
+      if (step.does === 'write') await Bun.write(join(typed, step.file.replace('.mjs', '.ts')), step.text);
+    const options = { strict: true, noEmit: true, module: 'nodenext', types: ['bun'] };
+    await Bun.write(join(typed, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
+    expect([...new Bun.Glob('**/*.ts').scanSync(typed)]).toHaveLength(3);
+    expect(await runIn(typed, process.execPath, 'check', '--no-script')).toMatchObject({ stdout: '', exitCode: 0 });
+  });
+
   testInProof('a bundle of every template is quiet in an editor: a type checker finds nothing to report', async () => {
     // Bun checks as the compiler does, in a quarter of its time.
     const check = isWhole
@@ -435,7 +443,7 @@ describe('in an empty project, with the tarballs alone', () => {
   });
 });
 
-// Only `npm run proof` installs: it fetches Bun and pnpm from the registry, or takes them from the cache of npm.
+// Only `npm run proof` installs, because pnpm and Bun come from the registry or the cache.
 describe.if(isWhole)('in a project with a copy of the folder', () => {
   test.each([
     ['npm', 'npm ci', 'npx gdn'],
@@ -453,11 +461,9 @@ describe.if(isWhole)('in a project with a copy of the folder', () => {
       return typed;
     };
     await Bun.write(join(home, 'package.json'), '{ "private": true }\n');
-    await type(
-      home,
-      installCommands.find((command) => command.startsWith(`${manager} `)),
-    );
-    expect(await Bun.file(join(home, 'package.json')).text()).not.toContain(folder);
+    const install = installCommands.find((command) => command.startsWith(`${manager} `));
+    await type(home, install);
+    expect(readFileSync(join(home, 'package.json'), 'utf8')).not.toContain(folder);
     const moved = join(folder, 'elsewhere', manager);
     mkdirSync(dirname(moved), { recursive: true });
     rmSync(join(home, 'node_modules'), { recursive: true });

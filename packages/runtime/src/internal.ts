@@ -18,6 +18,7 @@ export { partsDigest } from './config/parts-digest.ts';
 export { providerVariables } from './config/provider-variables.ts';
 export { summariseDeadLetter } from './control/summarise-dead-letter.ts';
 export { typedAsk } from './control/typed-ask.ts';
+export { typedWatch } from './control/watch-swarm.ts';
 export { SendQueue } from './ipc/channel/send-queue.ts';
 export {
   type Check,

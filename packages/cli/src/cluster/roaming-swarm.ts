@@ -7,7 +7,7 @@
  * 3. A watch goes on at another node, with the notice `dropped`: some notices may be lost in between.
  */
 import type { Acceptance, AskOptions, Delivery, Swarm, SwarmNotice, SwarmWatch, WatchFilter } from '@goondan/runtime';
-import { type Clock, randomIds, sleep, systemClock, typedAsk } from '@goondan/runtime/internal';
+import { type Clock, randomIds, sleep, systemClock, typedAsk, typedWatch } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 export interface Nodes {
@@ -149,7 +149,7 @@ export function roamingSwarm(first: Swarm, { connect, clock = systemClock }: Nod
       return patiently((node) => node.deliver(named));
     },
     ask: typedAsk(ask),
-    watch,
+    watch: typedWatch(watch),
     cancel: (turn) => again((node) => node.cancel(turn)),
     status: () => again((node) => node.status()),
     instances: () => again((node) => node.instances()),

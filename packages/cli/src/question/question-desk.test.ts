@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { QuestionReply, QuestionSummary, SwarmNotice } from '@goondan/runtime';
 import type { QuestionNotice } from '@goondan/runtime/control';
+import { typedWatch } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { fakeQuestion } from '../../../runtime/src/testing/fake-control.ts';
 import { QuestionDesk } from './question-desk.ts';
@@ -43,11 +44,11 @@ async function open(
         return pending;
       },
       answer,
-      async watch(_, listener) {
+      watch: typedWatch(async (_, listener) => {
         hear = listener;
         isWatching = true;
         return { end: () => void (isWatching = false), ended: Promise.resolve() };
-      },
+      }),
     },
     concerns,
     ask: ({ id }, signal) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { typedWatch } from '@goondan/runtime/internal';
 import type { Swarm, SwarmNotice } from '@goondan/runtime';
 import { showReloadProgress } from './show-reload-progress.ts';
 
@@ -13,11 +14,11 @@ async function run(showsProgress: boolean, notices: readonly SwarmNotice[], isLo
   let [watches, ends] = [0, 0];
   let tell: (notice: SwarmNotice) => void = () => undefined;
   const swarm: Pick<Swarm, 'watch'> = {
-    watch: async (_filter, listener) => {
+    watch: typedWatch(async (_filter, listener) => {
       watches += 1;
       tell = listener;
       return { end: () => void (ends += 1), ended: Promise.resolve() };
-    },
+    }),
   };
   const late = Promise.withResolvers<void>();
   const terminal = {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'bun:test';
 import { errorCatalogue, GoondanError } from '@goondan/types';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { type ServedSwarm, serveFakeSwarm } from '../testing/serve-fake-swarm.ts
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { connectSwarm, type ControlPlace } from './connect-swarm.ts';
 import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
-import type { Acceptance, Swarm, SwarmNotice } from './swarm.ts';
+import type { Acceptance, QuestionNotice, Swarm, SwarmNotice } from './swarm.ts';
 import { rejectionOf } from '../workspace/simulation/rejection-of.ts';
 import { until } from '../../../../test/until.ts';
 
@@ -114,9 +114,13 @@ describe('the client of a control socket', () => {
     await until(() => served.server.open === 0);
   });
 
-  test('receives tool calls that wait for approval', async () => {
+  test('receives tool calls that wait for approval, and nothing else in a watch of questions', async () => {
     const notices: SwarmNotice[] = [];
-    const watch = await client.watch({ types: ['question'] }, (notice) => notices.push(notice));
+    const watch = await client.watch({ types: ['question'] }, (notice) => {
+      expectTypeOf(notice).toEqualTypeOf<QuestionNotice>();
+      notices.push(notice);
+    });
+    served.swarm.tell({ type: 'dropped', count: 3 });
     const about = {
       type: 'question',
       at: { agent: 'helper', instanceKey: 'default' },

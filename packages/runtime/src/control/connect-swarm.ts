@@ -14,7 +14,7 @@ import { type Operation, operationNames, operations, type PlainName } from './op
 import { readRefusal } from './read-answer.ts';
 import type { StopOptions, Swarm } from './swarm.ts';
 import { plainInOrder, sendPlain, typedAsk } from './typed-ask.ts';
-import { watchSwarm } from './watch-swarm.ts';
+import { typedWatch, watchSwarm } from './watch-swarm.ts';
 
 export type ControlPlace = { readonly path: string } | { readonly stateRoot: string; readonly workspaceId: string };
 
@@ -107,7 +107,7 @@ function remoteSwarm(socket: ControlSocket, own?: SwarmProcess): Swarm {
     ...plainMethods(socket),
     deliver: sendPlain(toPlain, (delivery) => callSocket(socket, operations.deliver, delivery)),
     ask: typedAsk((delivery, options) => askSwarm(socket, delivery, options), toPlain),
-    watch: (filter, listener) => watchSwarm(socket, filter, listener),
+    watch: typedWatch((filter, listener) => watchSwarm(socket, filter, listener)),
     stop: (options = {}) => (own === undefined ? stopSwarm(socket, options) : stopOwn(socket, own, options)),
     get stopped() {
       return (stopped ??= whenStopped(socket));

@@ -138,11 +138,11 @@ export interface InstanceNotice {
 }
 
 /** The filter of a watch; an empty filter matches everything. */
-export interface WatchFilter {
+export interface WatchFilter<Type extends SwarmNotice['type'] = SwarmNotice['type']> {
   readonly agent?: string;
   readonly instanceKey?: string;
   readonly eventId?: string;
-  readonly types?: readonly SwarmNotice['type'][];
+  readonly types?: readonly Type[];
   /**
    * If true, the watch begins with the backlog: the start of each running turn, its tools, the output of its current
    * step, and the questions that wait for an answer.
@@ -283,11 +283,11 @@ export interface Swarm {
     delivery: OnlyFields<Given>,
     options?: AskOptions,
   ): Promise<TurnEnd<AnswerTo<Given>>>;
-  /**
-   * Starts a watch. From the moment at which the promise resolves, the watcher misses no notice. `listener` must not
-   * throw.
-   */
-  watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
+  /** Starts a watch. Once the promise resolves, the watcher misses no notice. `listener` must not throw. */
+  watch<Type extends SwarmNotice['type'] = SwarmNotice['type']>(
+    filter: WatchFilter<Type>,
+    listener: (notice: Extract<SwarmNotice, { readonly type: Type }>) => void,
+  ): Promise<SwarmWatch>;
   /**
    * Cancels the running or pending turn of an event; without an event id, the running turn. `eventId` may also be the
    * id of the turn, whole or in its short form. The turn is first searched in the conversation `default` of the entry

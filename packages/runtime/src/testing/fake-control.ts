@@ -6,6 +6,7 @@ import type { QuestionSummary } from '../questions/question-record.ts';
 import type { AnswerOf, PlainName, RequestOf } from '../control/operations.ts';
 import type { Acceptance, AskOptions, Delivery, Swarm, SwarmNotice, SwarmStatus, TurnEnd } from '../control/swarm.ts';
 import { typedAsk } from '../control/typed-ask.ts';
+import { typedWatch } from '../control/watch-swarm.ts';
 
 export interface FakeControl extends Swarm {
   /** The calls of the handle's methods, in order. */
@@ -123,7 +124,7 @@ export function fakeControl(): FakeControl {
       options.onAccepted?.(acceptance);
       return end.promise;
     }),
-    async watch(filter, listener) {
+    watch: typedWatch(async (filter, listener) => {
       enter('watch', filter);
       const over = Promise.withResolvers<void>();
       const watcher = (notice: SwarmNotice) => listener(notice);
@@ -133,7 +134,7 @@ export function fakeControl(): FakeControl {
         over.resolve();
       };
       return { end, ended: over.promise };
-    },
+    }),
     async stop(options) {
       enter('stop', options);
       stopped.resolve();

@@ -7,6 +7,7 @@ import { toAgentAddress, toInstanceAddress } from '../../control/instance-addres
 import type { InstanceAddress, InstanceChoice, InstanceStatus, Swarm } from '../../control/swarm.ts';
 import { plainDelivery } from '../../control/plain-delivery.ts';
 import { typedAsk } from '../../control/typed-ask.ts';
+import { typedWatch } from '../../control/watch-swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids } from '../../ports/ids.ts';
 import { splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
@@ -135,7 +136,9 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
       const fixed = { ...delivery, agent, instanceKey, id: id ?? ids.next('event'), traceId };
       return relayAsk({ local, nodes, clock, cancel }, fixed, id !== undefined, options);
     }, plainDelivery),
-    watch: (filter, listener) => relayWatch({ node: placement.node, local, nodes, clock }, filter, listener),
+    watch: typedWatch((filter, listener) =>
+      relayWatch({ node: placement.node, local, nodes, clock }, filter, listener),
+    ),
     cancel,
     status: async () => {
       const [own, others, all] = await Promise.all([

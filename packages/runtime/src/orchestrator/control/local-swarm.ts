@@ -19,6 +19,7 @@ import { findEventId, findInInstances } from './find-queued-turn.ts';
 import { makeEvent } from './make-event.ts';
 import { plainDelivery } from '../../control/plain-delivery.ts';
 import { typedAsk } from '../../control/typed-ask.ts';
+import { typedWatch } from '../../control/watch-swarm.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
 import type {
@@ -84,7 +85,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       return askAgent(swarm, to, event, { cancel: signal, left, soFar, reason: BY_A_CLIENT, ...callbacks });
     }, plainDelivery),
 
-    async watch(filter, listener) {
+    watch: typedWatch(async (filter, listener) => {
       const over = Promise.withResolvers<void>();
       const unwatch = swarm.watchers.add(filter, listener);
       const end = () => {
@@ -95,7 +96,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (isStopped) end();
       else watches.add(end);
       return { end, ended: over.promise };
-    },
+    }),
 
     async cancel({ eventId, reason = BY_A_CLIENT, ...choice }) {
       const { agent = deps.entryAgent(), instanceKey = 'default' } = choice;

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import type { Swarm, SwarmNotice } from '../../control/swarm.ts';
+import { typedWatch } from '../../control/watch-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { rejoiningSwarm } from './rejoining-swarm.ts';
 
@@ -11,10 +12,10 @@ function fakeNode(name: string) {
   let failure: GoondanError | undefined;
   const swarm: Pick<Swarm, 'status' | 'watch' | 'stop' | 'stopped' | 'failure'> = {
     status: async () => ({ swarm: name }) as Awaited<ReturnType<Swarm['status']>>,
-    async watch(_, listener) {
+    watch: typedWatch(async (_, listener) => {
       listeners.push(listener);
       return { end: () => undefined, ended: over.promise };
-    },
+    }),
     stop: async () => over.resolve(),
     stopped: over.promise,
     get failure() {

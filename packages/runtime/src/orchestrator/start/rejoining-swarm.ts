@@ -4,6 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Swarm, SwarmWatch, WatchFilter, SwarmNotice } from '../../control/swarm.ts';
+import { typedWatch } from '../../control/watch-swarm.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 
@@ -73,7 +74,7 @@ export async function rejoiningSwarm({ start, warn, clock = systemClock }: Rejoi
   return {
     deliver: async (...given) => now().deliver(...given),
     ask: async (...given) => now().ask(...given),
-    async watch(filter, listener) {
+    watch: typedWatch(async (filter, listener) => {
       const watch: Watch = { filter, listener, current: await now().watch(filter, listener) };
       watches.add(watch);
       const ended = Promise.withResolvers<void>();
@@ -84,7 +85,7 @@ export async function rejoiningSwarm({ start, warn, clock = systemClock }: Rejoi
       };
       void over.promise.then(end);
       return { end, ended: ended.promise };
-    },
+    }),
     cancel: async (...given) => now().cancel(...given),
     status: async () => now().status(),
     instances: async () => now().instances(),
