@@ -2,15 +2,20 @@
 import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DefinedTool, GoondanError } from '@goondan/types';
+import type { SdkTool } from './agent/tool/sdk-tool.ts';
 import type { ResourceDefinition } from './define-swarm.ts';
 
 /** The tools that a module exports, or `Module` itself if it is a tool; `never` when there is none. */
-type ToolsOf<Module> = Module extends DefinedTool<object> ? Module : Extract<Module[keyof Module], DefinedTool<object>>;
+type ToolsOf<Module> = Module extends DefinedTool<object> | SdkTool
+  ? Module
+  : Extract<Module[keyof Module], DefinedTool<object> | SdkTool>;
 
-type FileOf<Module> = [ToolsOf<Module>] extends [never] ? 'a module that exports a tool of defineTool' : string;
+type FileOf<Module> = [ToolsOf<Module>] extends [never]
+  ? 'a module that exports a tool of defineTool or the AI SDK'
+  : string;
 
 /**
- * Makes the `Tool` resource of a module whose tools are made with `defineTool`. The resource has the name of the file,
+ * Makes the `Tool` resource of a module whose tools are made with `defineTool` or the AI SDK. The resource has the name of the file,
  * or, for an `index` file, the name of its folder. Agents refer to it as `Tool/name`. `Module` is the type of the
  * module, so the compiler checks that the module exists and exports a tool. The module is not imported: a plan is data,
  * and tools run in another process.

@@ -11,7 +11,7 @@ export function addValidateCommand(program: GdnCommand): void {
     .summary('check a bundle without running it')
     .description(
       'Reads every YAML file of a bundle and lists all errors: the place, the problem, and the fix. The bundle is ' +
-        'not run, so a tool of `defineTool` is listed as "schema in code" and is checked when an agent starts. Exits with ' +
+        'not run, so a tool in code is listed as "schema in code" and is checked when an agent starts. Exits with ' +
         '4 when there is an error; warnings do not change the exit code.',
     )
     .bundleOptions()

@@ -15,7 +15,7 @@ export interface ToolExport {
 export interface DeclaredTool {
   readonly name: string;
   /**
-   * The exports of the tool. If empty, its module exports tools of `defineTool`, and only the module knows their names
+   * The exports of the tool. If empty, its module exports tools in code, and only the module knows their names
    * and parameters.
    */
   readonly exports: readonly ToolExport[];

@@ -300,9 +300,9 @@ export const agentErrors = {
   },
   E_TOOL_LOAD: {
     meaning:
-      'A tool module cannot be loaded, lacks the handler of a declared export, or exports no tool made with `defineTool`.',
+      'A tool module cannot be loaded, lacks the handler of a declared export, exports no tool, or exports one with a missing or unsupported field.',
     suggestion:
-      'Check `spec.entry`. Export `handlers` with one function for each declared export, or export tools made with `defineTool`.',
+      'Check `spec.entry`. Export `handlers` with one function for each declared export, or export tools of `defineTool` or the AI SDK.',
   },
   E_TOOL_NAME: {
     meaning:

@@ -76,14 +76,14 @@ async function callHandler(
   const { toolCallId, toolName } = call;
   const timeoutMs = agent.plan.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${toolName}" ran longer than ${timeoutMs} ms.`);
+  const messages = () => turn.conversation.state.nextMessages;
   const leave = agent.running.enter(withFile(`in tool ${toolName}`, tool.provider));
   try {
     const output = await withDeadline(turn, timeoutMs, whenLate, (run) => {
-      const returned = tool.handler(toolContext(turn, call, tool, run), input);
+      const returned = tool.handler(toolContext(turn, call, tool, run), input, messages);
       agent.running.wait();
       return returned;
     });
-    const messages = () => turn.conversation.state.nextMessages;
     const taken = agent.files.takeResult(checkOutput(toolName, output), messages);
     return maskToolResult({ toolCallId, toolName, output: taken, status: 'ok' }, agent.mask);
   } catch (error) {

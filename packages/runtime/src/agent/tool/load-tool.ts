@@ -1,13 +1,13 @@
 /**
- * Loads one declared tool: the `handlers` of its module, one for each export, or the tools that the module exports with
- * `defineTool`.
+ * Loads one declared tool: the `handlers` of its module, one for each export, or the tools that the module exports.
  */
-import { type DefinedTool, GoondanError, isDefinedTool, type ToolHandler } from '@goondan/types';
+import { type DefinedTool, GoondanError, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
 import { loadProblem, suggestionOf } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { partConfig } from '../part-config.ts';
-import { type OfferedTool, readDefinedTools } from './read-defined-tools.ts';
+import { isToolInCode, type OfferedTool, readDefinedTools } from './read-defined-tools.ts';
+import type { SdkTool } from './sdk-tool.ts';
 import { codeOf } from './tool-fingerprint.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
@@ -16,9 +16,10 @@ export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly name: string;
   readonly exports: readonly ToolExport[];
   /**
-   * The handlers, if they are not loaded from a file: functions, or tools made with `defineTool` if `exports` is empty.
+   * The handlers, if they are not loaded from a file: functions, or tools of `defineTool` or the AI SDK if `exports` is
+   * empty.
    */
-  readonly handlers?: Readonly<Record<string, ToolHandler | DefinedTool<object>>>;
+  readonly handlers?: Readonly<Record<string, ToolHandler | DefinedTool<object> | SdkTool>>;
   /** A function that runs instead of every handler. A replay sets it, so that no tool reaches the outside. */
   readonly instead?: ToolHandler;
   /** See `Asker.isPatient`. Only the runtime's own tools set it. */
@@ -66,8 +67,8 @@ async function importHandlers(declaration: ToolDeclaration): Promise<Record<stri
   const handlers: unknown = Reflect.get(module, 'handlers');
   if (typeof handlers === 'object' && handlers !== null) return handlers as Record<string, ToolHandler>;
   const message = `Tool/${name}: "${entry}" exports no object named handlers.`;
-  if (!Object.values(module).some(isDefinedTool)) throw new GoondanError('E_TOOL_LOAD', message);
-  const suggestion = 'The module exports tools made with `defineTool`: leave `exports` out of the Tool resource.';
+  if (!Object.values(module).some(isToolInCode)) throw new GoondanError('E_TOOL_LOAD', message);
+  const suggestion = 'The module exports tools, not handlers: leave `exports` out of the Tool resource.';
   throw new GoondanError('E_TOOL_LOAD', message, { suggestion });
 }
 

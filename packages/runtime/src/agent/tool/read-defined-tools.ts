@@ -1,18 +1,25 @@
 /**
- * Reads the tools that a module exports with `defineTool`, checks their fields, and converts them to the form of
- * declared tools.
+ * Reads the tools that a module exports, made with `defineTool` or with `tool` of the AI SDK. Checks their fields, and
+ * converts them to the form of declared tools.
  */
-import { type DefinedTool, GoondanError, isDefinedTool, type JsonSchema, type ToolHandler } from '@goondan/types';
+import { type DefinedTool, GoondanError, isDefinedTool, type JsonSchema } from '@goondan/types';
 import type { ToolExport } from '../../config/declared-tool.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import { isExportName } from '../../config/tool-name.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSchemaProblem } from '../../json/find-schema-problem.ts';
 import { describeSchema, ownCheckOf } from '../../json/standard-schema.ts';
+import { isSdkTool, readSdkTool, type ReadTool, type SdkTool } from './sdk-tool.ts';
+import type { RegisteredTool } from './tool-registry.ts';
 
 /** A tool's export, with the function that runs it. */
 export interface OfferedTool extends ToolExport {
-  readonly handler: ToolHandler;
+  readonly handler: RegisteredTool['handler'];
+}
+
+/** Returns true for a value that is a tool by itself, and not only the handler of one. */
+export function isToolInCode(value: unknown): value is DefinedTool<object> | SdkTool {
+  return isDefinedTool(value) || isSdkTool(value);
 }
 
 /**
@@ -20,39 +27,34 @@ export interface OfferedTool extends ToolExport {
  *
  * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`; each names the resource, the file and the tool.
  */
-export function readDefinedTools(
+export async function readDefinedTools(
   { name, entry }: { readonly name: string; readonly entry?: string },
   exported: object,
-): OfferedTool[] {
+): Promise<OfferedTool[]> {
   const file = entry === undefined ? 'handlers' : `"${entry}"`;
   const describe = (tool: unknown) => `Tool/${name}: "${String(tool)}" in ${file}`;
-  const keys = new Map<DefinedTool<object>, string>();
+  const keys = new Map<DefinedTool<object> | SdkTool, string>();
   for (const [key, value] of Object.entries(exported)) {
     // A module may export the same tool twice, by its name and as default. Then the name is used.
-    if (isDefinedTool(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
+    if (isToolInCode(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
   }
-  const read = (tool: DefinedTool<object>, key: string) => {
+  const read = async (tool: DefinedTool<object> | SdkTool, key: string) => {
     try {
-      return readTool(name, describe, key, tool);
+      return readTool(name, describe, key, isSdkTool(tool) ? await readSdkTool(tool, key, describe(key)) : tool);
     } catch (error) {
       if (GoondanError.is(error)) throw error;
       // A getter of the tool threw.
       throw new GoondanError('E_TOOL_LOAD', `${describe(key)} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
   };
-  if (keys.size > 0) return [...keys].map(([tool, key]) => read(tool, key));
+  if (keys.size > 0) return Promise.all([...keys].map(([tool, key]) => read(tool, key)));
   throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: ${file} exports no tool of defineTool.`, {
     suggestion:
-      'Export a tool: `export const roll = defineTool({ … })`. Or name the exported functions in `exports` of the Tool resource.',
+      'Export a tool: `export const roll = defineTool({ … })`, or one of the AI SDK. Or name the exported functions in `exports` of the Tool resource.',
   });
 }
 
-function readTool(
-  resource: string,
-  describe: (tool: unknown) => string,
-  key: string,
-  tool: DefinedTool<object>,
-): OfferedTool {
+function readTool(resource: string, describe: (tool: unknown) => string, key: string, tool: ReadTool): OfferedTool {
   const { name = key, description, parameters, parallel, idempotent, effects } = tool;
   if (!isExportName(name) || name === 'default') throw wrongName(describe(name));
   const what = describe(name);
@@ -87,7 +89,8 @@ function readSchema(parameters: object, what: string): JsonSchema {
     const problem = messageOf(error);
     throw new GoondanError('E_TOOL_SCHEMA', `${what} has parameters that are not a JSON Schema: ${problem}.`, {
       suggestion:
-        'Give `parameters` a Standard Schema of an object with a JSON Schema (zod 4.2 or later), or a JSON Schema.',
+        'Give `parameters` (`inputSchema` in the AI SDK) a Standard Schema of an object with a JSON Schema (zod 4.2 or ' +
+        'later), or a JSON Schema.',
       cause: error,
     });
   }
@@ -97,19 +100,21 @@ function readSchema(parameters: object, what: string): JsonSchema {
  * Returns a handler that runs the schema's own check before the tool. The arguments already match the JSON Schema, but
  * only the schema itself has refinements, defaults and transformations.
  */
-function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
+function handlerOf(tool: ReadTool, fullName: string): RegisteredTool['handler'] {
   const check = ownCheckOf(tool.parameters ?? {});
-  if (check === undefined) return (ctx, input) => tool.run(ctx, input);
-  return async (ctx, input) => {
+  if (check === undefined) return (ctx, input, messages) => tool.run(ctx, input, messages);
+  return async (ctx, input, messages) => {
     const checked = await check(input);
-    if ('value' in checked) return tool.run(ctx, checked.value ?? {});
+    if ('value' in checked) return tool.run(ctx, checked.value ?? {}, messages);
     const said = checked.problems.join('; ');
     throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${fullName}" do not fit: ${said}.`);
   };
 }
 
 function wrongTool(message: string): GoondanError {
-  return new GoondanError('E_TOOL_LOAD', message, { suggestion: 'Correct the argument of `defineTool`.' });
+  return new GoondanError('E_TOOL_LOAD', message, {
+    suggestion: 'Correct the argument of `defineTool`, or of `tool` of the AI SDK.',
+  });
 }
 
 function wrongName(what: string): GoondanError {

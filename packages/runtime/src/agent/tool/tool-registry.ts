@@ -5,6 +5,7 @@
 import {
   GoondanError,
   type JsonObject,
+  type Message,
   type RuntimeTool,
   type ToolCatalogItem,
   type ToolHandler,
@@ -19,7 +20,10 @@ import { problemWithItemFields } from './check-item-fields.ts';
 /** A tool with everything the runtime knows about it; the catalog shows only `item`. */
 export interface RegisteredTool {
   readonly item: ToolCatalogItem;
-  readonly handler: ToolHandler;
+  /** Some tools in code also get the messages of the conversation. */
+  readonly handler: (
+    ...given: [...Parameters<ToolHandler>, messages?: () => readonly Message[]]
+  ) => ReturnType<ToolHandler>;
   /** If true, the tool may run at the same time as other calls of its step. */
   readonly parallel: boolean;
   /** If true, the tool may run again after a crash left its outcome unknown. */

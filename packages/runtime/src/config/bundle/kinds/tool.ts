@@ -24,7 +24,7 @@ export const tool = resource(
     exports: optional(
       z.array(toolExport).min(1),
       'The tools of the module; its `handlers` has a function for each. When absent, each export of the module that is ' +
-        'made with `defineTool` is a tool.',
+        'made with `defineTool`, or with `tool` of the AI SDK, is a tool.',
     ),
     config: config.optional(),
     configSchema: optional(jsonSchema, 'JSON Schema of the config.'),

@@ -1,0 +1,138 @@
+// Tests tools that are made with the real AI SDK, which only tests import.
+import { describe, expect, expectTypeOf, test } from 'bun:test';
+import type { JsonObject } from '@goondan/types';
+import { jsonSchema, tool } from 'ai';
+import { z } from 'zod';
+import { scriptedAgent } from '../../testing/index.ts';
+import { toolFile } from '../../tool-file.ts';
+import { loadTool, type ToolDeclaration } from './load-tool.ts';
+import { ToolRegistry } from './tool-registry.ts';
+
+type Handlers = NonNullable<ToolDeclaration['handlers']>;
+
+async function load(handlers: Handlers): Promise<ToolRegistry> {
+  const registry = new ToolRegistry();
+  await loadTool({ name: 'dice', exports: [], handlers, entry: './dice.ts' }, registry);
+  return registry;
+}
+
+/** The answer of an agent that calls `dice__roll` once, and repeats the result or the error. */
+async function answerWith(roll: Handlers[string], args: JsonObject = { sides: 6 }): Promise<string> {
+  const agent = await scriptedAgent({
+    script: [
+      { when: 'Roll', call: { tool: 'dice__roll', args } },
+      { afterTool: 'dice__roll', say: '{{result}}{{result.error.code}} {{result.error.message}}' },
+      { say: 'Yes?' },
+    ],
+    tools: [{ name: 'dice', exports: [], handlers: { roll }, config: { loaded: true } }],
+  });
+  await agent.say('Hi');
+  const { text } = await agent.say('Roll');
+  await agent.close();
+  return text;
+}
+
+const description = 'Rolls a die.';
+const inputSchema = z.object({ sides: z.int().max(100), by: z.string().default('Ann') });
+const plain = { type: 'object', properties: { sides: { type: 'integer' } }, required: ['sides'] } as const;
+
+describe('a tool of the AI SDK', () => {
+  test('is loaded as it is, with its description and schema, and an export name of lower-case letters', async () => {
+    const execute = () => 4;
+    const registry = await load({
+      rollDice: tool({ description, inputSchema, execute }),
+      flip: { ...tool({ description, inputSchema: jsonSchema(plain), execute }), effects: 'none' },
+    });
+    expect(registry.items()).toMatchObject([
+      {
+        name: 'dice__roll_dice',
+        description,
+        parameters: { properties: { sides: { maximum: 100 } }, required: ['sides'] },
+        annotations: { effects: 'external' },
+      },
+      { name: 'dice__flip', parameters: plain, annotations: { effects: 'none' } },
+    ]);
+  });
+
+  test('gets its checked arguments, the call, the messages before it, the config and a signal', async () => {
+    const seen: unknown[] = [];
+    const said = await answerWith(
+      tool({
+        description,
+        inputSchema,
+        execute: ({ sides, by }, { toolCallId, messages, abortSignal, context }) => {
+          expectTypeOf(sides).toEqualTypeOf<number>();
+          seen.push(toolCallId.length > 0, messages, abortSignal?.aborted, context);
+          return `${by} rolled ${sides}.`;
+        },
+      }),
+    );
+    expect(said).toStartWith('Ann rolled 6.');
+    expect(seen).toEqual([
+      true,
+      [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'text', text: 'Yes?' }] },
+        { role: 'user', content: 'Roll' },
+      ],
+      false,
+      { loaded: true },
+    ]);
+  });
+
+  const content = [
+    { type: 'text', text: 'four' },
+    { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: Buffer.from('4') } },
+  ];
+  const generate = async function* () {
+    yield 'rolling';
+    yield 'four';
+  };
+  const four = ({ output, input }: { output: number; input: { sides: number } }) => `${output} of ${input.sides}`;
+  test.each<[string, object, string]>([
+    ['a promise', { execute: async () => 'four' }, 'four'],
+    ['the last value of a generator', { execute: generate }, 'four'],
+    ['toModelOutput', { toModelOutput: (of: never) => ({ type: 'text', value: four(of) }) }, '4 of 6'],
+    ['content', { toModelOutput: () => ({ type: 'content', value: content }) }, 'four\n[file text/plain, 1 B]'],
+    ['an error', { toModelOutput: () => ({ type: 'error-text', value: 'Lost.' }) }, 'E_TOOL_FAILED Lost.'],
+  ])('returns %s', async (_title, given, expected) => {
+    expect(await answerWith(tool({ description, inputSchema, execute: () => 4, ...given }))).toContain(expected);
+  });
+
+  const even = jsonSchema<{ sides: number }>(plain, {
+    // Safe: the arguments fit the JSON Schema.
+    validate: (value) =>
+      (value as { sides: number }).sides % 2 === 0
+        ? { success: true, value: { sides: 2 } }
+        : { success: false, error: new Error('an odd number of sides') },
+  });
+  test.each<[string, JsonObject, string]>([
+    ['the JSON Schema', { sides: 'six' }, 'E_TOOL_ARGUMENTS'],
+    ['the check of jsonSchema()', { sides: 7 }, 'do not fit: the value: an odd number of sides.'],
+    ['nothing, and takes its value', { sides: 8 }, '2'],
+  ])('whose arguments are refused by %s', async (_title, args, expected) => {
+    expect(await answerWith(tool({ description, inputSchema: even, execute: ({ sides }) => sides }), args)).toContain(
+      expected,
+    );
+  });
+
+  const execute = () => 1;
+  test.each<[string, object, string]>([
+    ['execute', { description, inputSchema }, 'no function execute'],
+    ['a schema', { description, inputSchema: undefined, execute }, 'no inputSchema'],
+    ['a description', { inputSchema, execute }, 'no description'],
+    ['a fixed description', { description: () => 'Rolls.', inputSchema, execute }, 'a function as its description'],
+    ['an approval of Goondan', { description, inputSchema, execute, needsApproval: true }, 'needsApproval'],
+  ])('without %s is refused at the start, with file and tool', async (_title, wrong, message) => {
+    // The cast imitates code that the type checker did not see.
+    const refused = await load({ roll: wrong as Handlers[string] }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_TOOL_LOAD', suggestion: expect.any(String) });
+    expect(String(refused)).toContain('Tool/dice: "roll" in "./dice.ts"');
+    expect(String(refused)).toContain(message);
+  });
+
+  test('is a tool for toolFile', () => {
+    const dice = { roll: tool({ description, inputSchema, execute }) };
+    expect(toolFile<typeof dice>('file:///bundle/', './dice.ts').metadata.name).toBe('dice');
+  });
+});

@@ -1,0 +1,148 @@
+/**
+ * Accepts tools of the AI SDK as they are: `tool({ description, inputSchema, execute })`. They are known by their shape, so
+ * nothing here imports the AI SDK. Only fields that change what a tool does are read; a field that would be unsafe to
+ * ignore is an error.
+ */
+import {
+  createToolContent,
+  GoondanError,
+  type InputPart,
+  isDefinedTool,
+  type JsonSchema,
+  type JsonValue,
+  type Message,
+  type StandardParameters,
+  type ToolContext,
+  type ToolDefinition,
+} from '@goondan/types';
+import { messageOf } from '../../ipc/check/frame-error.ts';
+
+/** A tool of the AI SDK. The module may be plain JavaScript, so the fields are checked when the tool is read. */
+export interface SdkTool {
+  readonly inputSchema: unknown;
+}
+
+/** A tool in code whose function can also see the conversation. */
+export type ReadTool = Omit<ToolDefinition<object>, 'run'> & {
+  run(ctx: ToolContext, input: object, messages?: () => readonly Message[]): ReturnType<ToolDefinition['run']>;
+};
+
+export function isSdkTool(value: unknown): value is SdkTool {
+  try {
+    return typeof value === 'object' && value !== null && 'inputSchema' in value && !isDefinedTool(value);
+  } catch {
+    // The value is another export of the module, such as a proxy that throws for unknown names.
+    return false;
+  }
+}
+
+/** Converts a tool of the AI SDK. `key`: the name of its export. `what` names the tool in errors. **Errors** — `E_TOOL_LOAD`. */
+export async function readSdkTool(tool: SdkTool, key: string, what: string): Promise<ReadTool> {
+  // Safe: every field is checked here, or in the same way as a field of `defineTool`.
+  const { execute, toModelOutput, needsApproval, inputSchema, ...fields } = tool as Partial<ReadTool> &
+    Record<'execute' | 'toModelOutput' | 'needsApproval' | 'inputSchema', unknown>;
+  if (typeof fields.description === 'function') throw wrong(what, 'has a function as its description', 'Write a text.');
+  if (typeof execute !== 'function') {
+    throw wrong(
+      what,
+      'has no function execute',
+      'Tools that a provider or a client runs do not work here: write `execute`.',
+    );
+  }
+  if (needsApproval !== undefined && needsApproval !== false) {
+    throw wrong(what, 'has needsApproval', 'Remove it, and add `Extension/approval` to the agent.');
+  }
+  const about = { name: exportNameOf(key), ...fields, description: fields.description ?? '' };
+  return {
+    ...about,
+    parameters: await parametersOf(inputSchema, what),
+    async run(ctx, input, messages) {
+      const output = await lastOf(execute.call(tool, input, optionsOf(ctx, messages)));
+      if (typeof toModelOutput !== 'function') return output;
+      return valueOf(await toModelOutput.call(tool, { toolCallId: ctx.toolCallId, input, output }));
+    },
+  };
+}
+
+/** Converts the name of a variable, such as `getWeather`, to `get_weather`. */
+function exportNameOf(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Converts a schema that `jsonSchema()` made, and returns others unchanged. A schema may also be a function that makes it. */
+async function parametersOf(given: unknown, what: string): Promise<StandardParameters<object> | JsonSchema> {
+  const isLazy = typeof given === 'function' && !('~standard' in given);
+  const schema: unknown = isLazy ? given() : given;
+  if (typeof schema !== 'object' || schema === null) {
+    throw wrong(what, 'has no inputSchema', 'Give it a schema of zod 4.2 or later, or `jsonSchema({ … })`.');
+  }
+  // Safe: what is neither a schema of the AI SDK nor of a library is checked as a JSON Schema.
+  if (!(Symbol.for('vercel.ai.schema') in schema)) return schema as StandardParameters<object>;
+  // Safe: the mark says that the AI SDK made the schema.
+  const { jsonSchema, validate } = schema as {
+    readonly jsonSchema: unknown;
+    readonly validate?: (
+      value: unknown,
+    ) => Promise<{ success: true; value: object } | { success: false; error: Error }>;
+  };
+  const described = (await jsonSchema) as JsonSchema;
+  if (validate === undefined) return described;
+  const check = async (value: unknown) => {
+    const checked = await validate(value);
+    return checked.success ? { value: checked.value } : { issues: [{ message: messageOf(checked.error) }] };
+  };
+  return { '~standard': { version: 1, vendor: 'ai', jsonSchema: { input: () => described }, validate: check } };
+}
+
+/** Returns the second argument of `execute`. The messages are those that the model got before it requested the call. */
+function optionsOf(ctx: ToolContext, messages: () => readonly Message[] = () => []): object {
+  return {
+    toolCallId: ctx.toolCallId,
+    get messages() {
+      const all = messages();
+      const end = all.findIndex(({ id }) => id === ctx.message?.id);
+      const seen = end === -1 ? all : all.slice(0, end);
+      return seen.map(({ data }) => data).filter(({ role }) => role !== 'system');
+    },
+    get abortSignal() {
+      return ctx.signal;
+    },
+    get context() {
+      return ctx.config;
+    },
+  };
+}
+
+/** `execute` may be a generator. Its last value is the result. */
+async function lastOf(returned: unknown): Promise<JsonValue> {
+  let last: unknown = returned;
+  if (typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned) {
+    last = undefined;
+    // Safe: the object has the method that `for await` calls.
+    for await (const value of returned as AsyncIterable<unknown>) last = value;
+  }
+  // Safe: outputs of handlers are checked to be JSON.
+  return (await last) as JsonValue;
+}
+
+/** Returns the output that `toModelOutput` describes. Throws for a failure, which becomes an error result. */
+function valueOf(output: { readonly type: string; readonly value?: unknown; readonly reason?: string }): JsonValue {
+  const { type, value, reason } = output;
+  // Safe: outputs of handlers are checked to be JSON.
+  if (type === 'text' || type === 'json') return value as JsonValue;
+  if (type === 'content' && Array.isArray(value)) return createToolContent(value.map(partOf));
+  throw new Error(reason ?? (typeof value === 'string' ? value : JSON.stringify(value ?? type)));
+}
+
+function partOf(part: { readonly type: string; readonly data?: unknown }): InputPart {
+  // Safe: the runtime checks the parts of an output.
+  const source = Object(part.data) as { readonly type?: string; readonly data?: unknown; readonly url?: unknown };
+  if (part.type === 'text') return part as InputPart;
+  if (part.type === 'file' && source.type === 'data') return { ...part, data: source.data } as InputPart;
+  if (part.type === 'file' && source.type === 'url') return { ...part, data: String(source.url) } as InputPart;
+  throw new Error(`toModelOutput returned a part of type "${part.type}"; use text, or file with data or a URL.`);
+}
+
+function wrong(what: string, problem: string, suggestion: string): GoondanError {
+  return new GoondanError('E_TOOL_LOAD', `${what}, a tool of the AI SDK, ${problem}.`, { suggestion });
+}
