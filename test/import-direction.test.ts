@@ -48,7 +48,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     'bun',
     'node',
   ],
-  studio: ['@goondan/cli/studio', 'react', 'react-dom'],
+  studio: ['@goondan/cli/studio', 'react', 'react-dom', 'react-markdown', 'remark-gfm'],
 };
 
 /** Packages that only one file may import; all other code uses that file. */

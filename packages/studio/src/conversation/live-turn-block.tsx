@@ -3,8 +3,7 @@ import { useState } from 'react';
 import type { LiveTool, LiveTurn } from '../live/live-turns.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
-import { splitText } from './message-parts.ts';
-import { PieceOfMessage } from './piece-of-message.tsx';
+import { Markdown } from '../text/markdown.tsx';
 import type { Show } from '../route/route.ts';
 
 interface LiveTurnBlockProps {
@@ -70,9 +69,7 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
           <header>
             <span className="author">{agent}</span>
           </header>
-          {splitText(isCut ? `… ${text}` : text).map((piece, index) => (
-            <PieceOfMessage key={index} piece={piece} />
-          ))}
+          <Markdown text={isCut ? `… ${text}` : text} />
         </article>
       )}
       {problem !== undefined && <Problem error={problem} />}

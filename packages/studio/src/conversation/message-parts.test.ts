@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { callsIn, outcomesOf, piecesOf, type ShownMessage, splitText } from './message-parts.ts';
+import { callsIn, outcomesOf, piecesOf, type ShownMessage } from './message-parts.ts';
 
 const call = shown({
   role: 'assistant',
@@ -43,7 +43,7 @@ describe('the pieces of a message', () => {
 
   test('Y-01 an answer that is a JSON object is shown as JSON', () => {
     const answer = shown({ role: 'assistant', content: ' {"city":"Seoul"}' });
-    const json = [{ type: 'code', language: 'json', text: '{\n  "city": "Seoul"\n}' }];
+    const json = [{ type: 'json', text: '{\n  "city": "Seoul"\n}' }];
     expect(piecesOf(answer.message.data, new Map(), new Set())).toEqual(json as never);
     const broken = shown({ role: 'assistant', content: [{ type: 'text', text: '{"city":' }] });
     expect(piecesOf(broken.message.data, new Map(), new Set())).toEqual([{ type: 'text', text: '{"city":' }]);
@@ -88,18 +88,6 @@ describe('the pieces of a message', () => {
     const output = { type: 'error-json', value } as const;
     const failed = shown({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', toolName: 'x', output }] });
     expect(outcomesOf([failed]).get('c')?.brief).toBe(brief);
-  });
-});
-
-describe('code in a text', () => {
-  test.each([
-    ['plain', ['text plain']],
-    ['', []],
-    ['a\n```ts\nlet x;\n```\nb', ['text a', 'code let x;', 'text b']],
-    ['```\nnot closed', ['code not closed']],
-    ['inline ``` is none', ['text inline ``` is none']],
-  ])('%p', (text, pieces) => {
-    expect(splitText(text).map((piece) => `${piece.type} ${'text' in piece ? piece.text : ''}`)).toEqual(pieces);
   });
 });
 

@@ -15,8 +15,7 @@ export interface ToolOutcome {
 }
 
 export type Piece =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'code'; readonly text: string; readonly language: string }
+  | { readonly type: 'text' | 'json'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | {
       readonly type: 'attachment';
@@ -94,7 +93,8 @@ export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: Reado
 /** Shows an answer that is a JSON object or list, as an agent with a schema gives it, as JSON. */
 function textPieces(text: string, role: ModelMessage['role']): readonly Piece[] {
   const value = role === 'assistant' && /^\s*[{[]/.test(text) ? parse(text) : undefined;
-  return value === undefined ? splitText(text) : [{ type: 'code', language: 'json', text: showJson(value) }];
+  if (value !== undefined) return [{ type: 'json', text: showJson(value) }];
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
 function parse(text: string): unknown {
@@ -112,23 +112,6 @@ export function callsIn(messages: readonly ShownMessage[]): ReadonlySet<string> 
       : data.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
   );
   return new Set(ids);
-}
-
-/** Separates fenced code blocks from the text around them. */
-export function splitText(text: string): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const match of text.matchAll(/^```([\w+-]*)[^\n]*\n([\s\S]*?)(?:^```[ \t]*$|$(?![\s\S]))/gm)) {
-    addText(pieces, text.slice(from, match.index));
-    pieces.push({ type: 'code', language: match[1] ?? '', text: (match[2] ?? '').replace(/\n$/, '') });
-    from = match.index + match[0].length;
-  }
-  addText(pieces, text.slice(from));
-  return pieces;
-}
-
-function addText(pieces: Piece[], text: string): void {
-  if (text.trim() !== '') pieces.push({ type: 'text', text: text.replace(/^\n+|\n+$/g, '') });
 }
 
 function readOutcome(

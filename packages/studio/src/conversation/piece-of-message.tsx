@@ -1,19 +1,15 @@
 import type { Piece } from './message-parts.ts';
 import { Attachment } from './attachment.tsx';
-import { InlineText } from '../text/inline-text.tsx';
+import { Markdown } from '../text/markdown.tsx';
 import { ToolPiece } from './tool-piece.tsx';
 
 export function PieceOfMessage({ piece }: { readonly piece: Piece }) {
   switch (piece.type) {
     case 'text':
+      return <Markdown text={piece.text} />;
+    case 'json':
       return (
-        <p className="text">
-          <InlineText text={piece.text} />
-        </p>
-      );
-    case 'code':
-      return (
-        <pre className="code" data-language={piece.language}>
+        <pre className="code" data-language="json">
           <code>{piece.text}</code>
         </pre>
       );

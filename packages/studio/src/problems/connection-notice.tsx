@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { InlineText } from '../text/inline-text.tsx';
+import { CodedText } from '../text/coded-text.tsx';
 
 /** How long a problem must last before it is shown. */
 const PATIENCE_MS = 1_500;
@@ -28,7 +28,7 @@ export function ConnectionNotice({
       {!isFine && isLate && (
         <p>
           <strong>{error?.message ?? (streamProblem || 'The connection to Studio was lost.')}</strong> What you see may
-          be old. <InlineText text={error?.suggestion ?? 'Reconnecting.'} />
+          be old. <CodedText text={error?.suggestion ?? 'Reconnecting.'} />
         </p>
       )}
     </div>

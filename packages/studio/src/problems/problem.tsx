@@ -1,5 +1,5 @@
 import type { CodePlace } from '@goondan/cli/studio';
-import { InlineText } from '../text/inline-text.tsx';
+import { CodedText } from '../text/coded-text.tsx';
 import { ErrorOrigin } from './error-origin.tsx';
 
 interface ProblemProps {
@@ -26,12 +26,12 @@ export function Problem({ error, stack, isWhole = false, isPast = false }: Probl
       <p className="problem-title">
         {code !== undefined && <code className="problem-code">{code}</code>}{' '}
         {extension !== undefined && <strong>{extension}: </strong>}
-        <InlineText text={error.message} />
+        <CodedText text={error.message} />
       </p>
       <ErrorOrigin place={place} stack={stack} />
       {error.suggestion !== undefined && (
         <p className="problem-suggestion">
-          <InlineText text={error.suggestion} />
+          <CodedText text={error.suggestion} />
         </p>
       )}
     </div>
