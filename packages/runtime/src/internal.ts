@@ -90,6 +90,7 @@ export { nodeWorkspaceId } from './workspace/layout/workspace-id.ts';
 export { findContentProblem } from './questions/read-form.ts';
 export { describeDuration } from './trace/describe-duration.ts';
 export { describeTurnUsage } from './trace/describe-tokens.ts';
+export { hasPassedOn } from './trace/passed-on.ts';
 export { describePlans } from './trace/plans-of.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export type { Backup } from './workspace/backup/back-up-workspace.ts';

@@ -58,7 +58,6 @@ test('the outcome of a layer is shown unless it passed', () => {
   ];
   const text = renderTrace(chain('step', '0', { layers, error: 'boom' }));
   expect(text.split('\n').slice(1)).toEqual([
-    '│ ✗ boom',
     '│ gate own 1.00 ms',
     '│ │ ⊘ did not call next()',
     '│ │ shaky own 1.00 ms',
@@ -68,7 +67,7 @@ test('the outcome of a layer is shown unless it passed', () => {
   ]);
 });
 
-test('an error is shown at its origin and at the turn; parts that failed with it are marked', () => {
+test('an error is shown at its origin and at the turn; the parts between have passed it on', () => {
   const error = 'E_MODEL_FAILED: no';
   const failed = (extension: string) => layer(extension, { outcome: 'failed', error });
   const translated = layer('outer', { outcome: 'failed', error: 'E_X: sorry' });
@@ -87,20 +86,20 @@ test('an error is shown at its origin and at the turn; parts that failed with it
   ).toEqual([
     'turn host',
     '│ ✗ E_X: sorry',
-    '│ outer ✗',
-    '│ │ b',
-    `│ │ │ ✗ ${error}`,
-    '│ │ │ step 0 ✗',
+    '│ outer',
+    '│ │ ✗ E_X: sorry',
+    '│ │ b ↑ passed it on',
+    '│ │ │ step 0',
     `│ │ │ │ ✗ ${error} (tried again after 20 ms)`,
-    '│ │ │ │ a ✗',
+    '│ │ │ │ a ↑ passed it on',
     '│ │ │ │ │ model Model/main',
     `│ │ │ │ │ │ ✗ ${error}`,
-    '│ │ │ │ │ │ cache ✗',
-    '│ │ │ step 1 ✗',
-    '│ │ │ │ a ✗',
+    '│ │ │ │ │ │ cache ↑ passed it on',
+    '│ │ │ step 1 ↑ passed it on',
+    '│ │ │ │ a ↑ passed it on',
     '│ │ │ │ │ model Model/main',
     `│ │ │ │ │ │ ✗ ${error}`,
-    '│ │ │ │ │ │ cache ✗',
+    '│ │ │ │ │ │ cache ↑ passed it on',
   ]);
 });
 
@@ -162,7 +161,7 @@ test('the tokens of every turn are shown, and apart if it called agents', () => 
   ]);
 });
 
-test('cancelled parts are grey, failed parts are red', () => {
+test('cancelled parts are grey; of failed parts, those that show the error are red', () => {
   const error = 'E_CANCELLED: no more';
   const paint = (style: string, text: string) => (style === 'error' ? `red(${text})` : text);
   const tree = (fault: string) => {
@@ -174,18 +173,18 @@ test('cancelled parts are grey, failed parts are red', () => {
     return linesOf(assembleTrace([turn])[0] ?? turn, { paint });
   };
   expect(tree(error)).toEqual([
-    'turn host 3.00 ms ✗',
+    'turn host 3.00 ms',
     `│ ✗ ${error}`,
     '│ step 0 3.00 ms',
     `│ │ ✗ ${error}`,
-    '│ │ slow own 1.00 ms ✗',
+    '│ │ slow own 1.00 ms ↑ passed it on',
   ]);
   expect(tree('busy')).toEqual([
-    'turn host 3.00 ms red(✗)',
+    'turn host 3.00 ms',
     '│ red(✗ busy)',
     '│ step 0 3.00 ms',
     '│ │ red(✗ busy)',
-    '│ │ slow own 1.00 ms red(✗)',
+    '│ │ slow own 1.00 ms ↑ passed it on',
   ]);
 });
 
@@ -277,7 +276,7 @@ test.each([false, true])(
     });
     expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
     // Short values stay on one line.
-    if (!isFull) expect(text.split('\n')).toHaveLength(7);
+    if (!isFull) expect(text.split('\n')).toHaveLength(6);
   },
 );
 

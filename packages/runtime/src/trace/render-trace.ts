@@ -16,6 +16,7 @@ import { knownMessages, showEvents } from './show-events.ts';
 import { shortLine, wholeText } from './show-value.ts';
 import { childrenOf, isTurn } from './children-of.ts';
 import { nameChain } from './name-chain.ts';
+import { hasPassedOn } from './passed-on.ts';
 import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
@@ -80,14 +81,15 @@ class Renderer {
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
     const time = isUnfinished === true ? 'unfinished' : describeDuration(totalMs);
     const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
-    const isWith = chain.error !== undefined && chain.inside.some(({ error }) => error === chain.error);
+    // A turn and a retried step show their error in any case.
+    const isPassedOn = hasPassedOn(chain) && kind !== 'turn' && chain.retryMs === undefined;
     const inside = [
       ...this.taken(chain),
-      ...this.chainNotes(chain, isWith),
+      ...this.chainNotes(chain, isPassedOn),
       ...notes,
       ...this.layers(chain.layers, chain, turnStart),
     ];
-    const start = `${title}${this.details(chain, turnStart)}${this.mark(isWith, chain)}`;
+    const start = `${title}${this.details(chain, turnStart)}${this.mark(isPassedOn)}`;
     const { input } = chain;
     const first =
       this.isFull || input === undefined ? start : { start, rest: shortLine(input), paint: this.painter('time') };
@@ -98,15 +100,14 @@ class Renderer {
   private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): Line[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
-    const { extension, name, kind, ownMs, outcome, error, isBeforeNext } = outermost;
+    const { extension, name, kind, ownMs } = outermost;
     const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
-    // A layer that failed before `next()` is the origin of the error.
-    const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
+    const isPassedOn = hasPassedOn(chain, outermost);
     const waited = describeWait(outermost);
     const time = this.paint('time', `own ${describeDuration(ownMs)}${waited === undefined ? '' : `, ${waited}`}`);
     return [
-      `${this.paint('name', title)} ${time}${this.mark(isWith, outermost)}`,
-      ...indent([...this.layer(outermost, isWith), ...this.layers(inner, chain, turnStart)]),
+      `${this.paint('name', title)} ${time}${this.mark(isPassedOn)}`,
+      ...indent([...this.layer(outermost, isPassedOn), ...this.layers(inner, chain, turnStart)]),
     ];
   }
 
@@ -121,15 +122,12 @@ class Renderer {
     ];
   }
 
-  /**
-   * Returns a mark for a chain or layer that failed because something inside it failed. Only the innermost failure
-   * shows the error.
-   */
-  private mark(isWith: boolean, ended: Pick<ChainRecord, 'isCancelled'>): string {
-    return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
+  /** Returns a mark for a chain or layer that passed on the error of something inside it, where the error is shown. */
+  private mark(isPassedOn: boolean): string {
+    return isPassedOn ? ` ${this.paint('time', '↑ passed it on')}` : '';
   }
 
-  private layer(layer: LayerRecord, isWith: boolean): Line[] {
+  private layer(layer: LayerRecord, isPassedOn: boolean): Line[] {
     const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome, notes = [] } = layer;
     return [
       ...notes.map((note) => this.paint('error', `! ${shortLine(note)}`)),
@@ -142,7 +140,7 @@ class Renderer {
       ...(outcome === 'short_circuit' ? [this.paint('change', '⊘ did not call next()')] : []),
       ...(outcome === 'running' ? [this.paint('time', '… was running')] : []),
       ...(outcome === 'skipped' ? [this.paint('error', `skipped: ${failureOf(layer)}`)] : []),
-      ...(outcome === 'failed' && !isWith ? [this.paint(styleOf(layer), `✗ ${failureOf(layer)}`)] : []),
+      ...(outcome === 'failed' && !isPassedOn ? [this.paint(styleOf(layer), `✗ ${failureOf(layer)}`)] : []),
       ...this.stack(layer),
     ];
   }
@@ -173,13 +171,13 @@ class Renderer {
    * Returns the notes below the title of a chain. A turn and a retried step always show their error here, even if
    * something inside them shows it, too.
    */
-  private chainNotes(chain: ChainRecord, isWith: boolean): string[] {
+  private chainNotes(chain: ChainRecord, isPassedOn: boolean): string[] {
     const { kind, error, retryMs, outcome } = chain;
     const lost = chain.request?.cacheLost;
     const cache = lost === undefined ? [] : [this.paint('change', `! ${shortLine(describeCacheLoss(lost))}`)];
     if (kind === 'model' && outcome === 'length')
       return [this.paint('error', '! cut off at its limit of tokens'), ...cache];
-    if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return cache;
+    if (error === undefined || isPassedOn) return cache;
     const retried = retryMs === undefined ? '' : ` (tried again ${describeDelay(retryMs)})`;
     return [this.paint(styleOf(chain), `✗ ${failureOf(chain)}${retried}`), ...this.stack(chain)];
   }

@@ -1,0 +1,40 @@
+/**
+ * Tells where an error began. The record of every chain and layer around the origin has the same error, so without this
+ * every part of a failed turn would look guilty.
+ */
+import type { ChainRecord, LayerRecord } from './turn-trace.ts';
+
+/**
+ * Returns true if this chain, or this layer of it, failed only because something inside it failed with the same error.
+ * The core of a chain has no record of its own, so an error of the model or of a tool began in its chain.
+ */
+export function hasPassedOn(chain: ChainRecord, layer?: LayerRecord): boolean {
+  return layer === undefined ? chainPassedOn(chain) : layerPassedOn(chain, layer);
+}
+
+function chainPassedOn(chain: ChainRecord): boolean {
+  const { error, layers } = chain;
+  if (error === undefined) return false;
+  const began = layers.some((layer) => failedWith(layer, error) && !layerPassedOn(chain, layer));
+  return began || isInside(chain, error);
+}
+
+function layerPassedOn(chain: ChainRecord, layer: LayerRecord): boolean {
+  const { outcome, error, isBeforeNext, place } = layer;
+  const { reply, result } = chain;
+  if (outcome !== 'failed' || error === undefined || isBeforeNext === true) return false;
+  const inner = chain.layers.slice(chain.layers.indexOf(layer) + 1).filter((each) => each.outcome !== 'skipped');
+  if (inner.some((each) => failedWith(each, error)) || isInside(chain, error)) return true;
+  // Only the innermost layer gets errors of the core. A core that gave a reply or a result did not fail.
+  const isOfCore = inner.length === 0 && chain.error !== undefined && reply === undefined && result === undefined;
+  return isOfCore && place === undefined;
+}
+
+function failedWith({ outcome, error }: LayerRecord, wanted: string): boolean {
+  return outcome === 'failed' && error === wanted;
+}
+
+/** Returns true if another chain, or the turn of a called agent, failed with this error inside the chain. */
+function isInside({ inside, called }: ChainRecord, error: string): boolean {
+  return inside.some((each) => each.error === error) || called.some((turn) => turn.chain.error === error);
+}
