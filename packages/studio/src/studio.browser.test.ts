@@ -91,11 +91,11 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(path).toEqual([
       'concierge',
       'memory',
-      '0',
+      '1',
       'agents__request',
       'approval · approval',
       'forecaster',
-      '0',
+      '1',
       'read-only',
     ]);
   });

@@ -1,6 +1,6 @@
 /**
  * The protocol between Studio's page and its server: JSON over HTTP, below `/api`. The page imports these types,
- * the words about questions, and nothing else of this package.
+ * the pure functions below them, and nothing else of this package.
  *
  * | request                                    | answer             |
  * | ------------------------------------------ | ------------------ |
@@ -48,7 +48,8 @@ export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/histo
 export type { AlwaysScope, CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
-// The choices and the words of the terminal, which load nothing else.
+// The choices and the words of the terminal, and a reader of traces. They load nothing else.
+export { hasPassedOn } from '@goondan/runtime/internal';
 export { alwaysScopesOf, hostOf } from '@goondan/types';
 export { describeAlways, describeWhere, describeWish, nameAnswer, nameSubject } from '../question/wording.ts';
 

@@ -42,7 +42,7 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
         <span className="quiet">
           <span className="dot is-working" aria-hidden="true" />{' '}
           {isCancelled ? 'being cancelled' : isWaiting ? 'waits for you' : 'working'}
-          {stepIndex === undefined ? '' : ` · step ${stepIndex}`}
+          {stepIndex === undefined ? '' : ` · step ${stepIndex + 1}`}
         </span>
         {turnId !== undefined && (
           <button type="button" className="turn-onion" data-turn={turnId} onClick={() => show({ turn: turnId })}>

@@ -48,6 +48,9 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
           </button>
         )}
       </header>
+      {result?.error !== undefined && (
+        <TurnFailure result={result.result} error={result.error} stack={summary?.stack} />
+      )}
       {messages.map((message) => (
         <MessageCard
           key={message.message.id}
@@ -58,9 +61,6 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
           show={show}
         />
       ))}
-      {result?.error !== undefined && (
-        <TurnFailure result={result.result} error={result.error} stack={summary?.stack} />
-      )}
     </section>
   );
 });

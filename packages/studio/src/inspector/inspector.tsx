@@ -49,6 +49,9 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
       </header>
       <div className="tab-panel" role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`}>
         {tab === 'onion' && trace.error !== undefined && current === undefined && <Problem error={trace.error} />}
+        {tab === 'onion' && current?.ending === 'failed' && current.error !== undefined && (
+          <Problem error={{ message: current.error, place: current.place }} isPast />
+        )}
         {tab === 'onion' && current?.extensions !== undefined && <ExtensionStates statuses={current.extensions} />}
         {tab === 'onion' && current !== undefined && <Onion key={turn} workspaceId={workspaceId} turn={current} />}
         {tab === 'events' && (

@@ -19,6 +19,8 @@ const outcomes: Readonly<Record<LayerRecord['outcome'], string>> = {
   failed: 'It failed.',
 };
 
+const PASSED_ON = 'It passed on an error that began inside it.';
+
 const kinds = {
   turn: 'around the turn',
   step: 'around a step',
@@ -29,11 +31,7 @@ const kinds = {
 export function BandDetails({ workspaceId, band }: { readonly workspaceId: string; readonly band: Band }) {
   return (
     <section className="details" aria-label={`What ${band.title} did`}>
-      {band.type === 'layer' ? (
-        <LayerDetails band={band.layer} kind={band.kind} title={band.title} />
-      ) : (
-        <SpanDetails band={band} />
-      )}
+      {band.type === 'layer' ? <LayerDetails band={band} /> : <SpanDetails band={band} />}
       {band.type === 'chain' && band.kind === 'model' && band.chain.effect !== undefined && (
         <PromptDetails key={band.id} workspaceId={workspaceId} turnId={band.turnId} effect={band.chain.effect} />
       )}
@@ -41,19 +39,13 @@ export function BandDetails({ workspaceId, band }: { readonly workspaceId: strin
   );
 }
 
-function LayerDetails({
-  band: layer,
-  kind,
-  title,
-}: {
-  readonly band: LayerRecord;
-  readonly kind: Band['kind'];
-  readonly title: string;
-}) {
+function LayerDetails({ band }: { readonly band: Extract<Band, { type: 'layer' }> }) {
+  const { layer, kind, title, passedOn } = band;
   const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut, isCancelled } =
     layer;
   const { place, stack, answers = [] } = layer;
   const waited = describeWait(layer);
+  const isBad = (outcome === 'failed' || outcome === 'skipped') && isCancelled !== true && !passedOn;
   const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
   return (
     <>
@@ -63,11 +55,11 @@ function LayerDetails({
         {waited !== undefined && ` · ${waited}`}
       </p>
       {outcome !== 'passed' && (
-        <p className={(outcome === 'failed' || outcome === 'skipped') && isCancelled !== true ? 'bad' : ''}>
-          {isCancelled === true ? 'The turn was cancelled.' : outcomes[outcome]}
+        <p className={isBad ? 'bad' : ''}>
+          {isCancelled === true ? 'The turn was cancelled.' : passedOn ? PASSED_ON : outcomes[outcome]}
         </p>
       )}
-      {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
+      {error !== undefined && <pre className={isBad ? 'bad' : 'quiet'}>{error}</pre>}
       <ErrorOrigin place={place} stack={stack} />
       {answers.map(({ by = 'A person', via, before, args }, index) => (
         <ChangeList
@@ -104,7 +96,7 @@ function writtenOut({ before, after }: { readonly before: object | undefined; re
 }
 
 function SpanDetails({ band }: { readonly band: SpanBand }) {
-  const { chain, turn, kind, title, totalMs } = band;
+  const { chain, turn, kind, title, totalMs, passedOn } = band;
   const { input, args, result, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan, request } =
     chain;
   const waited = describeWait(chain);
@@ -127,6 +119,9 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
           ...(turn === undefined ? [] : [turn.instanceKey]),
         ].join(' · ')}
       </p>
+      {passedOn && <p>{PASSED_ON}</p>}
+      {error !== undefined && <pre className={isCancelled === true || passedOn ? 'quiet' : 'bad'}>{error}</pre>}
+      <ErrorOrigin place={place} stack={stack} />
       {request?.cacheLost !== undefined && <p>{describeCacheLoss(request.cacheLost)}</p>}
       {turn?.input !== undefined && <p className="text">“{turn.input}”</p>}
       {input !== undefined && args === undefined && (
@@ -137,8 +132,6 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
       )}
       {args !== undefined && <LongText title="Arguments" text={JSON.stringify(args, null, 2)} />}
       {result !== undefined && <LongText title="Result" text={JSON.stringify(result, null, 2)} />}
-      {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
-      <ErrorOrigin place={place} stack={stack} />
       {retryMs !== undefined && (
         <p className="quiet">It was tried again {retryMs === 0 ? 'at once' : `after ${describeDuration(retryMs)}`}.</p>
       )}

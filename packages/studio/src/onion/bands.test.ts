@@ -30,7 +30,7 @@ describe('the bands of a turn', () => {
     expect(shape(whole)).toEqual({
       concierge: {
         memory: {
-          'step 0': { outer: { 'inner · named': { 'Model/a': {}, agents__request: { forecaster: { guard: {} } } } } },
+          'step 1': { outer: { 'inner · named': { 'Model/a': {}, agents__request: { forecaster: { guard: {} } } } } },
         },
       },
     });
@@ -40,7 +40,7 @@ describe('the bands of a turn', () => {
     const all = listBands(whole);
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const starts = Object.fromEntries(all.map(({ title, startMs }) => [title, startMs]));
-    expect(starts).toMatchObject({ concierge: 0, 'step 0': 5, 'Model/a': 10, agents__request: 20, forecaster: 30 });
+    expect(starts).toMatchObject({ concierge: 0, 'step 1': 5, 'Model/a': 10, agents__request: 20, forecaster: 30 });
   });
 
   test('inner bands are in the order in which they started, across agents', () => {
@@ -48,6 +48,15 @@ describe('the bands of a turn', () => {
     const both = chain('turn', 'x', { inside: [late], called: [asked] });
     const titles = bandsOf(turn('x', '2026-01-01T00:00:00.000Z', both)).inside.map(({ title }) => title);
     expect(titles).toEqual(['forecaster', 'late']);
+  });
+
+  test('a band that failed with the error of a band inside it has passed it on', () => {
+    const failed = { error: 'No.', layers: [{ ...layer('a'), outcome: 'failed', error: 'No.' } as const] };
+    const inside = chain('step', '0', { ...failed, inside: [chain('model', 'Model/a', failed)] });
+    const bands = listBands(
+      bandsOf(turn('x', '2026-01-01T00:00:00.000Z', chain('turn', 'x', { ...failed, inside: [inside] }))),
+    );
+    expect(bands.filter(({ passedOn }) => !passedOn).map(({ title }) => title)).toEqual(['Model/a']);
   });
 
   test('the changes of a layer are counted', () => {

@@ -2,7 +2,13 @@
  * Converts a recorded turn to nested bands: each layer contains the layers inside it, the innermost layer contains the
  * core's work, and a call to another agent contains that agent's turn.
  */
-import type { ChainRecord, LayerRecord, MiddlewareKind, TurnTrace } from '@goondan/cli/studio';
+import {
+  type ChainRecord,
+  hasPassedOn,
+  type LayerRecord,
+  type MiddlewareKind,
+  type TurnTrace,
+} from '@goondan/cli/studio';
 
 interface BandOfAny {
   /** The band's path in the onion, such as `0.2.1`. It is stable for the same turn. */
@@ -12,6 +18,8 @@ interface BandOfAny {
   /** The time from the start of the outermost turn to the start of this band. */
   readonly startMs: number;
   readonly totalMs: number;
+  /** True if it failed with the error of a band inside it. */
+  readonly passedOn: boolean;
   readonly inside: readonly Band[];
 }
 
@@ -46,7 +54,8 @@ interface InTurn {
 
 /** A model call has the name of the model that was called, and of the one that was asked for if a layer chose another. */
 function chainTitle({ kind, label, request }: ChainRecord): string {
-  if (kind === 'step') return `step ${label}`;
+  // People count from 1.
+  if (kind === 'step') return `step ${Number(label) + 1}`;
   const isOther = kind === 'model' && request !== undefined && request.modelRef !== label;
   return isOther ? `${request.modelRef} instead of ${label}` : label;
 }
@@ -59,6 +68,7 @@ function spanBand(chain: ChainRecord, id: string, inTurn: InTurn): SpanBand {
     title: chainTitle(chain),
     startMs: inTurn.offsetMs + chain.startMs,
     totalMs: chain.totalMs,
+    passedOn: hasPassedOn(chain),
     inside: layerBands(chain.layers, chain, id, inTurn),
     chain,
     turnId: inTurn.turnId,
@@ -81,6 +91,7 @@ function layerBands(
       title: titleOf(outermost),
       startMs: inTurn.offsetMs + outermost.startMs,
       totalMs: outermost.totalMs,
+      passedOn: hasPassedOn(chain, outermost),
       inside: layerBands(inner, chain, own, inTurn),
       layer: outermost,
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Band, SpanBand } from './bands.ts';
-import { closedAtFirst, seenBands } from './closed-bands.ts';
+import { chosenAtFirst, closedAtFirst, seenBands } from './closed-bands.ts';
 import { type BandStep, stepToBand } from './step-to-band.ts';
 
 const model = band('0.0.0', 'model');
@@ -24,6 +24,18 @@ describe('closed bands', () => {
     expect(closedAtFirst(long).size).toBe(80);
     expect(seenBands(long, closedAtFirst(long))).toHaveLength(81);
   });
+});
+
+test.each([
+  ['failed', none, '0.0.0'],
+  ['failed', withoutStep, '0'],
+  ['answered', none, '0'],
+] as const)('of a turn that %s, without %p, %s is chosen at first', (ending, closed, id) => {
+  const failed = { ...model, chain: { ...model.chain, error: 'No.' } };
+  const inStep = { ...step, inside: [failed], passedOn: true };
+  // The cast is safe: only the ending of the turn is read.
+  const whole = { ...turn, inside: [inStep, other], passedOn: true, turn: { ending } } as unknown as SpanBand;
+  expect(chosenAtFirst(whole, closed).id).toBe(id);
 });
 
 describe('keys in the onion', () => {
@@ -55,5 +67,5 @@ function describeStep(made: BandStep | undefined): string | undefined {
 
 function band(id: string, kind: SpanBand['kind'], inside: readonly Band[] = []): SpanBand {
   const chain = { kind, label: id, id, spanId: id, startMs: 0, totalMs: 1, layers: [], inside: [], called: [] };
-  return { type: 'chain', id, kind, title: id, startMs: 0, totalMs: 1, inside, chain, turnId: 't' };
+  return { type: 'chain', id, kind, title: id, startMs: 0, totalMs: 1, passedOn: false, inside, chain, turnId: 't' };
 }

@@ -1,4 +1,5 @@
-import { type Band, listBands } from './bands.ts';
+import { type Band, listBands, type SpanBand } from './bands.ts';
+import { hasFailed } from './describe-band.ts';
 
 /** If a turn has more bands than this, its steps are closed at first. */
 const MOST_OPEN = 150;
@@ -8,6 +9,12 @@ export function closedAtFirst(whole: Band): ReadonlySet<string> {
   const bands = listBands(whole);
   if (bands.length <= MOST_OPEN) return new Set();
   return new Set(bands.filter(({ type, kind }) => type === 'chain' && kind === 'step').map(({ id }) => id));
+}
+
+/** Returns the band that is chosen at first: in a failed turn, the one in which the error began, if it is visible. */
+export function chosenAtFirst(whole: SpanBand, closed: ReadonlySet<string>): Band {
+  const origin = whole.turn?.ending === 'failed' ? seenBands(whole, closed).findLast(hasFailed) : undefined;
+  return origin ?? whole;
 }
 
 /**

@@ -3,12 +3,15 @@ import type { LayerRecord } from '@goondan/cli/studio';
 import type { Band, SpanBand } from './bands.ts';
 import { describeBand, describeCacheLoss, describeTokens, hasFailed, marksOf } from './describe-band.ts';
 
-const place = { id: '0', startMs: 0, totalMs: 321.4, inside: [] };
+const place = { id: '0', startMs: 0, totalMs: 321.4, passedOn: false, inside: [] };
 
 test.each([
   [chain('turn', 'concierge'), 'turn concierge, 321 ms'],
   [chain('step', 'step 2'), 'step 2, 321 ms'],
   [chain('toolCall', 'picnic__book', { error: 'No.' }), 'tool picnic__book, failed, 321 ms'],
+  [{ ...chain('step', 'step 2', { error: 'No.' }), passedOn: true }, 'step 2, passed it on, 321 ms'],
+  [{ ...layer({ outcome: 'failed', error: 'No.' }), passedOn: true }, 'memory, passed it on, own 0.50 ms'],
+  [{ ...chain('turn', 'concierge', { error: 'No.' }), passedOn: true }, 'turn concierge, failed, 321 ms'],
   [chain('turn', 'concierge', { error: 'E_CANCELLED: no', isCancelled: true }), 'turn concierge, cancelled, 321 ms'],
   [layer({ outcome: 'failed', error: 'E_CANCELLED: no', isCancelled: true }), 'memory, cancelled, own 0.50 ms'],
   [chain('model', 'Model/main', { error: 'Busy.', retryMs: 10 }), 'model Model/main, tried again, 321 ms'],
@@ -40,16 +43,19 @@ test.each([
   expect(describeBand(band)).toBe(text);
 });
 
-test('a cancelled band has not failed', () => {
+test('red are only the bands in which an error began, and no cancelled ones', () => {
   const error = 'E_CANCELLED: no';
   const bands = [
     chain('turn', 'concierge', { error, isCancelled: true }),
     layer({ outcome: 'failed', error, isCancelled: true }),
     chain('turn', 'concierge', { error: 'No.' }),
     layer({ outcome: 'failed', error: 'No.' }),
+    { ...chain('turn', 'concierge', { error: 'No.' }), passedOn: true },
+    { ...layer({ outcome: 'failed', error: 'No.' }), passedOn: true },
   ];
-  expect(bands.map(hasFailed)).toEqual([false, false, true, true]);
-  expect(bands.map((band) => marksOf(band).map(({ tone }) => tone))).toEqual([['plain'], ['plain'], ['bad'], ['bad']]);
+  expect(bands.map(hasFailed)).toEqual([false, false, true, true, false, false]);
+  const tones = bands.map((band) => marksOf(band).map(({ tone }) => tone));
+  expect(tones.flat()).toEqual(['plain', 'plain', 'bad', 'bad', 'plain', 'plain']);
 });
 
 test('Y-05 a model call shows its cached tokens, and who lost the cache', () => {

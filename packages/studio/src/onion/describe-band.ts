@@ -22,12 +22,16 @@ const outcomes: Readonly<Record<LayerRecord['outcome'], readonly BandMark[]>> = 
 };
 
 const cancelled: readonly BandMark[] = [{ text: 'cancelled', tone: 'plain' }];
+const passedOn: readonly BandMark[] = [{ text: 'passed it on', tone: 'plain' }];
 
 export function marksOf(band: Band): readonly BandMark[] {
   if (band.type === 'chain') {
     const { error, isUnfinished, isCancelled, retryMs, kind, outcome, request } = band.chain;
     if (isCancelled === true) return cancelled;
-    if (error !== undefined) return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: 'bad' }];
+    if (error !== undefined) {
+      if (band.passedOn && retryMs === undefined && kind !== 'turn') return passedOn;
+      return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: band.passedOn ? 'plain' : 'bad' }];
+    }
     const isTruncated = band.turn?.truncated === true || (kind === 'model' && outcome === 'length');
     if (isTruncated) return [{ text: 'truncated', tone: 'bad' }];
     if (request?.cacheLost !== undefined) return [{ text: 'cache lost', tone: 'change' }];
@@ -36,8 +40,9 @@ export function marksOf(band: Band): readonly BandMark[] {
   const count = countChanges(band.layer);
   const changes: BandMark = { text: count === 1 ? '1 change' : `${count} changes`, tone: 'change' };
   // A newer runtime may record outcomes that this page does not know.
-  const ended = band.layer.isCancelled === true ? cancelled : (outcomes[band.layer.outcome] ?? []);
-  return [...(count === 0 ? [] : [changes]), ...ended];
+  const ended = outcomes[band.layer.outcome] ?? [];
+  const end = band.layer.isCancelled === true ? cancelled : band.passedOn ? passedOn : ended;
+  return [...(count === 0 ? [] : [changes]), ...end];
 }
 
 /** Returns the kind of a chain; empty for a layer, which shows only its name. */
@@ -107,7 +112,9 @@ export function isRunning(band: Band): boolean {
   return band.type === 'layer' ? band.layer.outcome === 'running' : band.chain.isUnfinished === true;
 }
 
+/** Returns true for the band in which an error began. */
 export function hasFailed(band: Band): boolean {
+  if (band.passedOn) return false;
   if (band.type === 'layer') return band.layer.outcome === 'failed' && band.layer.isCancelled !== true;
   return band.chain.error !== undefined && band.chain.isCancelled !== true;
 }

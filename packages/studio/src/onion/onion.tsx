@@ -4,15 +4,15 @@ import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } fro
 import { BandBox } from './band-box.tsx';
 import { BandDetails } from './band-details.tsx';
 import { bandsOf, type Band, listBands } from './bands.ts';
-import { closedAtFirst, seenBands } from './closed-bands.ts';
+import { chosenAtFirst, closedAtFirst, seenBands } from './closed-bands.ts';
 import { stepToBand } from './step-to-band.ts';
 
 export function Onion({ workspaceId, turn }: { readonly workspaceId: string; readonly turn: TurnTrace }) {
   const whole = useMemo(() => bandsOf(turn), [turn]);
   const bands = useMemo(() => listBands(whole), [whole]);
   const wholeMs = bands.reduce((latest, { startMs, totalMs }) => Math.max(latest, startMs + totalMs), 0);
-  const [chosenId, choose] = useState('0');
   const [closed, setClosed] = useState(() => closedAtFirst(whole));
+  const [chosenId, choose] = useState(() => chosenAtFirst(whole, closed).id);
   const tree = useRef<HTMLDivElement>(null);
   const chosen = bands.find(({ id }) => id === chosenId) ?? whole;
 

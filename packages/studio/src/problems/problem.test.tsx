@@ -48,6 +48,7 @@ test('the details of a failed layer have its place and the stack folded', () => 
     title: 'rules',
     startMs: 0,
     totalMs: 1,
+    passedOn: false,
     inside: [],
     layer,
   };
