@@ -9,7 +9,7 @@ const reply = { yes: 'Answer', no: 'Decline', ...agentReads };
 const words: Readonly<Record<QuestionView['kind'], typeof decision>> = {
   call: decision,
   change: decision,
-  budget: { ...decision, ...turnShows },
+  budget: { ...decision, yes: 'Raise the budget', ...turnShows },
   form: reply,
   page: { ...reply, yes: 'I am done' },
 };

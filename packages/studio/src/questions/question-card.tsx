@@ -31,13 +31,18 @@ export function QuestionCard({ question, workspaceId, isRunning, isGone, keep, r
   const { agent, instanceKey, reason, expiresAt } = question;
   const { state, problem } = answering;
   return (
-    <section ref={card} className="question" aria-label={`${subjectOf(question)} waits for you`}>
+    <section ref={card} className={`question is-${question.kind}`} aria-label={`${subjectOf(question)} waits for you`}>
       <header>
+        {question.kind === 'budget' && <span className="question-kind">Budget</span>}
         <strong>{showText(agent)}</strong> {showText(describeWish(question))}
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
       <p className="quiet">
-        {[`conversation ${showText(instanceKey)}`, askerOf(question), isRunning ? undefined : STOPPED]
+        {[
+          instanceKey === 'default' ? undefined : `conversation ${showText(instanceKey)}`,
+          askerOf(question),
+          isRunning ? undefined : STOPPED,
+        ]
           .filter((each) => each !== undefined)
           .join(' · ')}
       </p>
