@@ -2,6 +2,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ErrorBoundary } from './problems/error-boundary.tsx';
 import { Studio } from './studio.tsx';
+import { ClockTicks } from './time/clock.tsx';
 import { startTheme } from './theme/theme.ts';
 
 startTheme();
@@ -10,7 +11,9 @@ if (place === null) throw new Error('index.html has no element with the id "stud
 createRoot(place).render(
   <StrictMode>
     <ErrorBoundary>
-      <Studio />
+      <ClockTicks>
+        <Studio />
+      </ClockTicks>
     </ErrorBoundary>
   </StrictMode>,
 );

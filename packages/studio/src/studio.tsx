@@ -16,6 +16,7 @@ import { useWorkspaces } from './server/use-workspaces.ts';
 import { useSwarm } from './server/use-swarm.ts';
 import { groupByAgent } from './sidebar/group-by-agent.ts';
 import { Sidebar } from './sidebar/sidebar.tsx';
+import { Skeleton } from './text/skeleton.tsx';
 import { useTitle } from './title/use-title.ts';
 import { changeTheme } from './theme/theme.ts';
 
@@ -81,6 +82,7 @@ export function Studio() {
           turn={turn}
           at={at}
           version={`${swarm.versionOf(shown.agent, shown.instanceKey)} ${live === undefined ? '' : swarm.progress}`}
+          isWorking={live !== undefined}
           show={show}
         />
       )}
@@ -91,9 +93,14 @@ export function Studio() {
   function middle() {
     const error = list.error ?? swarm.view.error;
     if (error !== undefined && view === undefined) return <Problem error={error} isWhole />;
-    if (list.value === undefined) return <main className="middle" aria-busy="true" />;
-    if (workspaceId === undefined) return <EmptyWorkspace />;
-    if (view === undefined) return <main className="middle" aria-busy="true" />;
+    if (workspaceId === undefined && list.value !== undefined) return <EmptyWorkspace />;
+    if (view === undefined) {
+      return (
+        <main className="middle" aria-busy="true">
+          <Skeleton lines={8} />
+        </main>
+      );
+    }
     if (shown === undefined)
       return <Overview view={view} goTo={goTo} version={swarm.progress} refetch={swarm.refetch} />;
     return (

@@ -6,11 +6,11 @@ interface ConversationHeadProps {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
   readonly isWorking: boolean;
-  /** True while a question of the conversation waits for an answer. */
-  readonly isWaiting: boolean;
+  /** What the conversation waits for, in words. */
+  readonly waitsFor: string | undefined;
 }
 
-export function ConversationHead({ view, shown: { agent, instanceKey }, isWorking, isWaiting }: ConversationHeadProps) {
+export function ConversationHead({ view, shown: { agent, instanceKey }, isWorking, waitsFor }: ConversationHeadProps) {
   const instance = view.conversations.find((each) => each.agent === agent && each.instanceKey === instanceKey);
   const made = view.agents.find(({ name }) => name === agent);
   const status = statusOf();
@@ -19,9 +19,11 @@ export function ConversationHead({ view, shown: { agent, instanceKey }, isWorkin
       <div>
         <h1>
           {agent}{' '}
-          <span className="key cut" title={instanceKey}>
-            {instanceKey}
-          </span>
+          {instanceKey !== 'default' && (
+            <span className="key cut" title={instanceKey}>
+              {instanceKey}
+            </span>
+          )}
         </h1>
         <p className="quiet">
           {[
@@ -40,7 +42,7 @@ export function ConversationHead({ view, shown: { agent, instanceKey }, isWorkin
   );
 
   function statusOf(): string {
-    if (isWaiting) return 'waits for you';
+    if (waitsFor !== undefined) return `waits for ${waitsFor}`;
     if (instance === undefined) return 'new';
     return isWorking ? 'working' : describeStatus(instance);
   }

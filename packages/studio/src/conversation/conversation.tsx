@@ -1,12 +1,13 @@
 /** Shows one conversation: live, or as it was at a past moment. */
 import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
-import { subjectOf } from '../questions/describe-question.ts';
+import { describeWaiting, subjectOf } from '../questions/describe-question.ts';
 import { GrantList } from '../questions/grant-list.tsx';
 import { QuestionList } from '../questions/question-list.tsx';
 import { liveKey, type LiveTurn } from '../live/live-turns.ts';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { Problem } from '../problems/problem.tsx';
+import { Skeleton } from '../text/skeleton.tsx';
 import { counted } from '../text/counted.ts';
 import { Timeline } from '../timeline/timeline.tsx';
 import { Announcement } from './announcement.tsx';
@@ -44,6 +45,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
   const talk = useConversation({ view, shown, at, heard: live, commits: version, last });
   const { running, questions, earlier } = talk;
   const isNow = at === undefined;
+  const waitsFor = describeWaiting(questions, running);
   const { box, content } = useStickToEnd(at);
   const isHere = (each: InstanceAddress) => each.agent === agent && each.instanceKey === instanceKey;
   const deadLetters = view.deadLetters.filter(isHere);
@@ -52,12 +54,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
   return (
     <FilePlace value={view.workspaceId}>
       <main className="middle">
-        <ConversationHead
-          view={view}
-          shown={shown}
-          isWorking={running !== undefined}
-          isWaiting={questions.length > 0}
-        />
+        <ConversationHead view={view} shown={shown} isWorking={running !== undefined} waitsFor={waitsFor} />
         {talk.timeline !== undefined && talk.timeline.last > 0 && (
           <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
         )}
@@ -74,6 +71,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
                 )}
               </p>
             )}
+            {talk.isLoading && <Skeleton lines={8} />}
             {talk.error !== undefined && <Problem error={talk.error} />}
             {talk.groups.map((group) => (
               <TurnBlock
@@ -92,12 +90,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
               <>
                 <PendingInputs inputs={talk.pending} />
                 {running !== undefined && (
-                  <LiveTurnBlock
-                    live={running}
-                    isWaiting={questions.length > 0}
-                    workspaceId={workspaceId}
-                    show={show}
-                  />
+                  <LiveTurnBlock live={running} waitsFor={waitsFor} workspaceId={workspaceId} show={show} />
                 )}
                 <QuestionList
                   questions={questions}

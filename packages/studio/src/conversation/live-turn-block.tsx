@@ -3,13 +3,14 @@ import { useState } from 'react';
 import type { LiveTool, LiveTurn } from '../live/live-turns.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
+import { Clock } from '../time/clock.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import type { Show } from '../route/route.ts';
 
 interface LiveTurnBlockProps {
   readonly live: LiveTurn;
-  /** True while a question of the turn waits for an answer. */
-  readonly isWaiting: boolean;
+  /** What the turn waits for, in words; absent while it works. */
+  readonly waitsFor: string | undefined;
   readonly workspaceId: string;
   readonly show: Show;
 }
@@ -22,10 +23,10 @@ const signs: Readonly<Record<LiveTool['state'], string>> = {
 };
 
 /** Shows the running turn. */
-export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBlockProps) {
+export function LiveTurnBlock({ live, waitsFor, workspaceId, show }: LiveTurnBlockProps) {
   const [problem, setProblem] = useState<Error>();
   const [cancelled, setCancelled] = useState<string>();
-  const { agent, instanceKey, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
+  const { agent, instanceKey, text, reasoning, tools, turnId, stepIndex, startedAt, stepAt, isCut = false } = live;
   const cancel = () => {
     setCancelled(turnId);
     // Passes the turn's id, so that a late click does not cancel the next turn.
@@ -40,9 +41,16 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
     <section className="turn is-live" role="group" aria-label="The turn that runs now" aria-busy="true">
       <header className="turn-head">
         <span className="quiet">
-          <span className="dot is-working" aria-hidden="true" />{' '}
-          {isCancelled ? 'being cancelled' : isWaiting ? 'waits for you' : 'working'}
-          {stepIndex === undefined ? '' : ` · step ${stepIndex + 1}`}
+          <span className={`dot ${waitsFor === undefined ? 'is-working' : 'is-waiting'}`} aria-hidden="true" />{' '}
+          {isCancelled ? 'being cancelled' : waitsFor === undefined ? 'working' : `waits for ${waitsFor}`}{' '}
+          <Clock since={startedAt} />
+          {stepIndex !== undefined && ` · step ${stepIndex + 1}`}
+          {stepIndex !== undefined && stepIndex > 0 && (
+            <>
+              {', '}
+              <Clock since={stepAt} />
+            </>
+          )}
         </span>
         {turnId !== undefined && (
           <button type="button" className="turn-onion" data-turn={turnId} onClick={() => show({ turn: turnId })}>
@@ -60,6 +68,7 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
             <code className="tool-name">{tool.name}</code>
             <span className="tool-line cut">{tool.args}</span>
             {tool.state === 'waiting' && <span className="badge">waits for a person</span>}
+            {(tool.state === 'running' || tool.state === 'waiting') && <Clock since={tool.since} />}
           </div>
         </div>
       ))}

@@ -43,7 +43,7 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
         <PieceOfMessage key={index} piece={piece} />
       ))}
       {message.metadata['goondan.truncated'] === true && (
-        <p className="bad">Truncated: the reply was cut off at its limit of tokens.</p>
+        <p className="warning">Truncated: the reply was cut off at its limit of tokens.</p>
       )}
       {replaced !== undefined && (
         <p className="quiet">

@@ -83,6 +83,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
     running,
     pending,
     questions,
+    isLoading: !hasAnswer && conversation.error === undefined,
     isEmpty: hasAnswer && groups.length + pending.length === 0 && running === undefined,
     noteSent: (input: SentInput) => setSent((inputs) => [...inputs, input]),
   };
@@ -101,7 +102,7 @@ function byTurn<Turn extends { readonly turnId: string }>(turns: readonly Turn[]
  */
 function unfinished(list: TurnList | undefined, told: ReadonlySet<string>) {
   const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !told.has(turnId));
-  return turn && { turnId: turn.turnId, traceId: turn.traceId };
+  return turn && { turnId: turn.turnId, traceId: turn.traceId, startedAt: turn.startedAt };
 }
 
 /**

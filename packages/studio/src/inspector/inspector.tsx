@@ -9,11 +9,18 @@ import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
 import { useQuery } from '../server/use-query.ts';
 import { useRecorded } from '../server/use-recorded.ts';
+import { Skeleton } from '../text/skeleton.tsx';
 import { describeDuration } from '../time/describe-time.ts';
 import { EventList, type EventListProps } from './event-list.tsx';
 import { Tabs } from './tabs.tsx';
 
-export function Inspector({ workspaceId, shown, turn, at, version, show }: EventListProps & { readonly turn: string }) {
+interface InspectorProps extends EventListProps {
+  readonly turn: string;
+  /** True while the conversation runs a turn. */
+  readonly isWorking: boolean;
+}
+
+export function Inspector({ workspaceId, shown, turn, at, version, isWorking, show }: InspectorProps) {
   const [tab, setTab] = useState<'onion' | 'events'>('onion');
   const box = useBorrowedFocus<HTMLElement>(`.turn-onion[data-turn="${CSS.escape(turn)}"]`);
   const address = addressOf(workspaceId, 'trace', { id: turn });
@@ -48,12 +55,15 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
         </button>
       </header>
       <div className="tab-panel" role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`}>
+        {tab === 'onion' && trace.error === undefined && current === undefined && <Skeleton lines={8} />}
         {tab === 'onion' && trace.error !== undefined && current === undefined && <Problem error={trace.error} />}
         {tab === 'onion' && current?.ending === 'failed' && current.error !== undefined && (
           <Problem error={{ message: current.error, place: current.place }} isPast />
         )}
         {tab === 'onion' && current?.extensions !== undefined && <ExtensionStates statuses={current.extensions} />}
-        {tab === 'onion' && current !== undefined && <Onion key={turn} workspaceId={workspaceId} turn={current} />}
+        {tab === 'onion' && current !== undefined && (
+          <Onion key={turn} workspaceId={workspaceId} turn={current} isLive={isWorking} />
+        )}
         {tab === 'events' && (
           <EventList workspaceId={workspaceId} shown={shown} at={at} version={version} show={show} />
         )}

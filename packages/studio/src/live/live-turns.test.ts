@@ -27,6 +27,23 @@ describe('the running turns', () => {
     expect(follow(started(), text('wrong', 0), discard)[id]?.text).toBe('');
   });
 
+  test('have the times at which the turn, its step and its calls began', () => {
+    const since = (timestamp: string) => ({ toolCallId: 'c1', toolName: 'x', args: '', timestamp });
+    const turns = follow(
+      event('turn.started', { turnId: 't1', timestamp: '1' }),
+      event('step.started', { stepIndex: 0, timestamp: '2' }),
+      event('tool.called', since('3')),
+      event('approval.asked', since('4')),
+    );
+    expect(turns[id]).toMatchObject({ startedAt: '1', stepAt: '2', tools: [{ since: '3' }] });
+  });
+
+  test('wait for a limit of their model until the wait is over', () => {
+    const reached = event('limit.reached', { limit: 'concurrent: 3 of Model/main' });
+    expect(follow(started(), reached)[id]?.limit).toBe('concurrent: 3 of Model/main');
+    expect(follow(started(), reached, event('limit.waited', {}))[id]).not.toHaveProperty('limit');
+  });
+
   test('show a tool call on one line, whatever its outcome', () => {
     const called = event('tool.called', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}' });
     const asked = event('approval.asked', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}' });

@@ -10,6 +10,8 @@ export interface LiveTool {
   readonly name: string;
   readonly args: string;
   readonly state: 'running' | 'waiting' | 'ok' | 'error';
+  /** The time at which the call began. */
+  readonly since: string;
 }
 
 export interface LiveTurn extends InstanceAddress {
@@ -20,6 +22,11 @@ export interface LiveTurn extends InstanceAddress {
   readonly reasoning: string;
   /** The index of the current step; absent before the first notice of a step. */
   readonly stepIndex?: number;
+  /** The times at which the turn and its current step began; absent if their notices were missed. */
+  readonly startedAt?: string;
+  readonly stepAt?: string;
+  /** The limit of a model that the turn waits for, in words. */
+  readonly limit?: string;
   readonly tools: readonly LiveTool[];
   /** True when the beginning of the text was dropped. */
   readonly isCut?: boolean;
@@ -54,7 +61,7 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
         return { ...turns, [liveKey(agent, instanceKey)]: begin(agent, instanceKey, notice.payload) };
       }
       // Ignores other events, because some of them arrive after the end of the turn.
-      if (!/^(?:step|tool|approval)\./.test(notice.name)) return turns;
+      if (!/^(?:step|tool|approval|limit)\./.test(notice.name)) return turns;
       return change(turns, agent, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
     }
     default:
@@ -65,7 +72,8 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
 type Payload = Extract<StudioNotice, { type: 'runtime.event' }>['payload'];
 
 function begin(agent: string, instanceKey: string, payload: Payload): LiveTurn {
-  return { agent, instanceKey, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
+  const startedAt = textIn(payload, 'timestamp');
+  return { agent, instanceKey, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, startedAt, tools: [] };
 }
 
 /** Creates a running turn about which nothing is known yet. */
@@ -102,16 +110,22 @@ function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
   if (name === 'step.started') {
     const { stepIndex } = payload;
     const step = typeof stepIndex === 'number' ? { stepIndex } : {};
-    return { ...turn, ...namesIn(payload), text: '', reasoning: '', isCut: false, ...step };
+    const stepAt = textIn(payload, 'timestamp');
+    return { ...turn, ...namesIn(payload), text: '', reasoning: '', isCut: false, stepAt, ...step };
   }
+  const { limit: _over, ...unlimited } = turn;
+  if (name === 'limit.reached') return { ...turn, limit: textIn(payload, 'limit') };
+  if (name === 'limit.waited') return unlimited;
   const known = toolStates[name];
   if (known === undefined) return turn;
   const failed = name === 'tool.completed' && payload['status'] === 'error';
+  const id = textIn(payload, 'toolCallId');
   const tool: LiveTool = {
-    id: textIn(payload, 'toolCallId'),
+    id,
     name: textIn(payload, 'toolName'),
     args: textIn(payload, 'args'),
     state: failed ? 'error' : known,
+    since: turn.tools.find((each) => each.id === id)?.since ?? textIn(payload, 'timestamp'),
   };
   const others = turn.tools.filter(({ id }) => id !== tool.id);
   const place = turn.tools.findIndex(({ id }) => id === tool.id);

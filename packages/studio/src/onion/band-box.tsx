@@ -1,4 +1,5 @@
 import type { CSSProperties, MouseEvent } from 'react';
+import { Clock } from '../time/clock.tsx';
 import { describeBand, hasFailed, isRunning, kindWordOf, marksOf, timeOf, titleOf } from './describe-band.ts';
 import type { Band } from './bands.ts';
 
@@ -6,6 +7,8 @@ interface BandBoxProps {
   readonly band: Band;
   /** The duration of the whole turn. A time bar of this duration takes the full width. */
   readonly wholeMs: number;
+  /** The start of the outermost turn in milliseconds, if the turn runs now. */
+  readonly startedAt: number | undefined;
   /** The ids of the closed bands. */
   readonly closed: ReadonlySet<string>;
   readonly toggle: (id: string) => void;
@@ -14,7 +17,7 @@ interface BandBoxProps {
 }
 
 export function BandBox(props: BandBoxProps) {
-  const { band, wholeMs, closed, toggle, chosenId, choose } = props;
+  const { band, wholeMs, startedAt, closed, toggle, chosenId, choose } = props;
   const { id, type, kind, inside } = band;
   const isOpen = inside.length > 0 && !closed.has(id);
   const isChosen = id === chosenId;
@@ -43,11 +46,13 @@ export function BandBox(props: BandBoxProps) {
         {type === 'chain' && <span className="band-kind">{kindWordOf(band)}</span>}
         <span className="band-title cut">{titleOf(band)}</span>
         {marksOf(band).map(({ text, tone }) => (
-          <span key={text} className={`band-mark is-${tone}`}>
+          <span key={text} className={`band-mark cut is-${tone}`}>
             {text}
           </span>
         ))}
-        <span className="band-time">{timeOf(band)}</span>
+        <span className="band-time cut" title={timeOf(band)}>
+          {isRunning(band) && startedAt !== undefined ? <Clock since={startedAt + band.startMs} /> : timeOf(band)}
+        </span>
         {!isRunning(band) && <TimeBar band={band} wholeMs={wholeMs} />}
       </button>
       {isOpen && (

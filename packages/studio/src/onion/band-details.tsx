@@ -116,7 +116,7 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
           ...describeUsage(turn ?? {}),
           ...(outcome === undefined ? [] : [outcome]),
           ...(plan === undefined ? [] : [`plan ${plan.slice(0, 8)}`]),
-          ...(turn === undefined ? [] : [turn.instanceKey]),
+          ...(turn === undefined || turn.instanceKey === 'default' ? [] : [turn.instanceKey]),
         ].join(' · ')}
       </p>
       {passedOn && <p>{PASSED_ON}</p>}

@@ -33,7 +33,7 @@ export function marksOf(band: Band): readonly BandMark[] {
       return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: band.passedOn ? 'plain' : 'bad' }];
     }
     const isTruncated = band.turn?.truncated === true || (kind === 'model' && outcome === 'length');
-    if (isTruncated) return [{ text: 'truncated', tone: 'bad' }];
+    if (isTruncated) return [{ text: 'truncated', tone: 'change' }];
     if (request?.cacheLost !== undefined) return [{ text: 'cache lost', tone: 'change' }];
     return isUnfinished === true ? outcomes.running : [];
   }

@@ -7,7 +7,14 @@ import { bandsOf, type Band, listBands } from './bands.ts';
 import { chosenAtFirst, closedAtFirst, seenBands } from './closed-bands.ts';
 import { stepToBand } from './step-to-band.ts';
 
-export function Onion({ workspaceId, turn }: { readonly workspaceId: string; readonly turn: TurnTrace }) {
+interface OnionProps {
+  readonly workspaceId: string;
+  readonly turn: TurnTrace;
+  /** True if the turn runs now. An unfinished turn of a stopped swarm does not. */
+  readonly isLive: boolean;
+}
+
+export function Onion({ workspaceId, turn, isLive }: OnionProps) {
   const whole = useMemo(() => bandsOf(turn), [turn]);
   const bands = useMemo(() => listBands(whole), [whole]);
   const wholeMs = bands.reduce((latest, { startMs, totalMs }) => Math.max(latest, startMs + totalMs), 0);
@@ -35,6 +42,7 @@ export function Onion({ workspaceId, turn }: { readonly workspaceId: string; rea
           <BandBox
             band={whole}
             wholeMs={wholeMs}
+            startedAt={isLive ? Date.parse(turn.startedAt) : undefined}
             closed={closed}
             toggle={toggle}
             chosenId={chosen.id}

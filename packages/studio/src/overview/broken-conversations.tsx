@@ -1,7 +1,7 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
 import { writeRoute } from '../route/route.ts';
 
-/** The maximum number of broken conversations in this section. The sidebar lists all of them, with a red dot. */
+/** The maximum number of broken conversations in this section. The sidebar lists all of them, with a red mark. */
 const MOST_SHOWN = 10;
 
 /** Conversations whose agent does not start, or that cannot be read, with the reason. */
@@ -14,7 +14,7 @@ export function BrokenConversations({ view: { workspaceId, conversations } }: { 
       <ul className="plain-list">
         {broken.slice(0, MOST_SHOWN).map(({ agent, instanceKey, problem }) => (
           <li key={`${agent} ${instanceKey}`}>
-            <span className="dot is-broken" aria-hidden="true" />
+            <span className="dot is-failed" aria-hidden="true" />
             <span>
               <a href={writeRoute({ workspaceId, agent, instanceKey })}>
                 {agent} {instanceKey}

@@ -9,7 +9,9 @@ import { writeRoute } from '../route/route.ts';
 import type { GoTo } from '../route/use-route.ts';
 import { addressOf } from '../server/ask-server.ts';
 import { useQuery } from '../server/use-query.ts';
+import { Skeleton } from '../text/skeleton.tsx';
 import { nameOf } from '../text/name-of.ts';
+import { Clock } from '../time/clock.tsx';
 import { describeAge, describeDuration, describeMoment } from '../time/describe-time.ts';
 import { AgentGraph } from './agent-graph.tsx';
 import { AgentTools } from './agent-tools.tsx';
@@ -90,6 +92,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
         <Usage workspaceId={workspaceId} version={version} />
         <section>
           <h2>Latest turns</h2>
+          {turns.value === undefined && <Skeleton />}
           {turns.value?.turns.length === 0 && <p className="quiet">{describeNone(view)}</p>}
           <table className="turns">
             <tbody>
@@ -110,8 +113,9 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
                       {turn.input ?? turn.shortId}
                     </a>
                   </td>
-                  <td className={turn.ending === 'failed' || turn.truncated === true ? 'bad' : 'quiet'}>
-                    {describeEnd(turn, isRunning)}
+                  <td className={turn.ending === 'failed' ? 'bad' : turn.truncated === true ? 'warning' : 'quiet'}>
+                    {describeEnd(turn, view)}{' '}
+                    {isRunning && turn.durationMs === undefined && <Clock since={turn.startedAt} />}
                   </td>
                 </tr>
               ))}
@@ -124,9 +128,13 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
 }
 
 /** Says how a turn ended. The next start continues a turn that a stopped swarm has left. */
-function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number], isRunning: boolean): string {
+function describeEnd(turn: TurnList['turns'][number], { isRunning, questions }: WorkspaceView): string {
+  const { ending, truncated, durationMs, traceId } = turn;
   if (ending === 'failed' || ending === 'cancelled') return ending;
-  if (durationMs === undefined) return isRunning ? 'running' : 'unfinished';
+  if (durationMs === undefined) {
+    if (!isRunning) return 'unfinished';
+    return questions.some((question) => question.traceId === traceId) ? 'waiting' : 'running';
+  }
   return truncated === true ? 'truncated' : describeDuration(durationMs);
 }
 
@@ -137,7 +145,7 @@ function describeNone({ conversations, isRunning }: WorkspaceView): string {
 }
 
 function dotOf(status: WorkspaceView['connections'][number]['status'], problem: string | undefined): string {
-  if (problem !== undefined) return 'is-broken';
+  if (problem !== undefined) return 'is-failed';
   return status === 'listening' ? 'is-running' : 'is-waiting';
 }
 

@@ -14,6 +14,16 @@ export function subjectOf({ kind, toolName }: Pick<QuestionView, 'kind' | 'toolN
   return kind === 'call' ? showText(toolName) : nameSubject({ kind });
 }
 
+/** Names what a conversation waits for, as in `waits for you: a budget`; `undefined` if it does not wait. */
+export function describeWaiting(
+  questions: readonly Pick<QuestionView, 'kind'>[],
+  running: { readonly limit?: string } | undefined,
+): string | undefined {
+  const [first] = questions;
+  if (first !== undefined) return first.kind === 'budget' ? 'you: a budget' : 'you';
+  return running?.limit === undefined ? undefined : `a rate limit: ${showText(running.limit)}`;
+}
+
 /** Names the part that asks on behalf of the agent; `undefined` if the runtime or a tool of the bundle asks. */
 export function askerOf({ askedBy = {} }: Pick<QuestionView, 'askedBy'>): string | undefined {
   const { extension, server } = askedBy;

@@ -14,6 +14,8 @@ describe('the colours of the page', () => {
     ...['ink', 'ink-soft', 'ink-quiet'].flatMap((ink) => grounds.map((ground) => [ink, ground])),
     ...['bad', 'wait', 'added', 'removed'].map((ink) => [ink, `${ink}-wash`]),
     ['bad', 'panel'],
+    ['wait', 'panel'],
+    ['wait', 'ground'],
     ['accent-ink', 'accent'],
     ['ink', 'accent-wash'],
     ['ink-quiet', 'wait-wash'],

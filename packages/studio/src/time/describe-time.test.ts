@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { describeAge, describeDuration, describeMoment } from './describe-time.ts';
+import { describeAge, describeDuration, describeMoment, describeSeconds } from './describe-time.ts';
 
 test.each([
   [0, '0.00 ms'],
@@ -13,6 +13,17 @@ test.each([
   [119_700, '2 min 0 s'],
 ])('%p milliseconds are %p', (milliseconds, text) => {
   expect(describeDuration(milliseconds)).toBe(text);
+});
+
+test.each([
+  [-5, '0 s'],
+  [999, '0 s'],
+  [59_999, '59 s'],
+  [127_000, '2 min 7 s'],
+  [3_600_000, '1 h 0 min'],
+  [93_900_000, '26 h 5 min'],
+])('%p milliseconds that go on are %p', (milliseconds, text) => {
+  expect(describeSeconds(milliseconds)).toBe(text);
 });
 
 test('the age', () => {

@@ -7,6 +7,14 @@ export function describeDuration(milliseconds: number): string {
   return `${milliseconds.toFixed(milliseconds >= 1 ? 1 : 2)} ms`;
 }
 
+/** Formats a time that goes on, in whole seconds, such as `7 s` or `2 min 7 s`. */
+export function describeSeconds(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  if (hours > 0) return `${hours} h ${minutes % 60} min`;
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
 // Each of these is made once, because making one takes as long as formatting a hundred moments with it.
 const timeOfDay = new Intl.DateTimeFormat([], {
   hour: '2-digit',
