@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   });
 
   test('opens with the token, which does not stay in the address', async () => {
-    await page.getByRole('heading', { name: 'concierge default' }).waitFor();
+    await page.getByRole('heading', { name: 'concierge' }).waitFor();
     expect(page.url()).not.toContain('token');
     // A client without the cookie of this browser is refused.
     const refused = await fetch(new URL('/', studio.url), { headers: { Accept: 'text/html' } });
@@ -64,10 +64,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.keyboard.press('Enter');
     await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
     // The called agent appears without a reload.
-    await page
-      .getByRole('link', { name: /default/ })
-      .nth(1)
-      .waitFor();
+    await page.getByRole('link', { name: /^forecaster/ }).waitFor();
   });
 
   test('shows the onion of that turn, across both agents, and the catalog diff of a layer', async () => {
@@ -303,7 +300,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
       other.on('requestfinished', (request) => open.delete(request));
       other.on('requestfailed', (request) => open.delete(request));
       await other.goto(page.url());
-      await other.getByRole('heading', { name: 'concierge default' }).waitFor();
+      await other.getByRole('heading', { name: 'concierge' }).waitFor();
     }
     await page.bringToFront();
     await send(page, `many ${longText(1000)}`);
@@ -369,7 +366,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
     await page.locator('.turn:not(.is-live)', { hasText: `You said: ${attack}` }).waitFor();
-    expect(await page.title()).toBe('concierge default · Goondan Studio');
+    expect(await page.title()).toBe('concierge · Goondan Studio');
     expect(await page.locator('.messages img, .messages script').count()).toBe(0);
   });
 
@@ -527,7 +524,7 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
     await mkdir(stateRoot, { recursive: true });
     await rename(join(elsewhere, 'workspaces'), join(stateRoot, 'workspaces'));
     // The page shows it without a reload.
-    await page.getByRole('heading', { name: 'talker default' }).waitFor();
+    await page.getByRole('heading', { name: 'talker' }).waitFor();
   });
 
   test(`shows the newest messages of ${TURNS * 100}, and why the last turn failed, with the suggestion`, async () => {

@@ -28,7 +28,7 @@ export function Studio() {
   const swarm = useSwarm(workspaceId);
   const view = swarm.view.value?.workspaceId === workspaceId ? swarm.view.value : undefined;
   const shown = shownConversation(route, view);
-  const { at, turn } = route;
+  const { at, turn, failed } = route;
   const live = shown && swarm.live[liveKey(shown.agent, shown.instanceKey)];
   useTitle(shown, view);
   // If the address names no workspace, puts the chosen workspace into the address, so that it stays chosen when other
@@ -41,15 +41,18 @@ export function Studio() {
   const show = useCallback(
     (change: RouteChange, replace = false) => {
       goTo(
-        changeRoute({}, { workspaceId, agent: shown?.agent, instanceKey: shown?.instanceKey, at, turn, ...change }),
+        changeRoute(
+          {},
+          { workspaceId, agent: shown?.agent, instanceKey: shown?.instanceKey, at, turn, failed, ...change },
+        ),
         { replace },
       );
     },
-    [goTo, workspaceId, shown?.agent, shown?.instanceKey, at, turn],
+    [goTo, workspaceId, shown?.agent, shown?.instanceKey, at, turn, failed],
   );
   useShortcuts({
     route,
-    conversations: groupByAgent(view).flatMap(([, conversations]) => conversations),
+    conversations: groupByAgent(view, failed).flatMap(([, conversations]) => conversations),
     questions: view?.questions ?? [],
     shown,
     show,
@@ -65,6 +68,8 @@ export function Studio() {
         view={view}
         shown={shown}
         live={swarm.live}
+        onlyFailed={failed === true}
+        show={show}
         goTo={goTo}
         openHelp={() => setHelp(true)}
       />

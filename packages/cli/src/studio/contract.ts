@@ -50,7 +50,7 @@ export type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 // The choices and the words of the terminal, and a reader of traces. They load nothing else.
 export { hasPassedOn } from '@goondan/runtime/internal';
-export { alwaysScopesOf, hostOf } from '@goondan/types';
+export { alwaysScopesOf, endingOf, hostOf } from '@goondan/types';
 export { describeAlways, describeWhere, describeWish, nameAnswer, nameSubject } from '../question/wording.ts';
 
 /** The type of a value after it was sent as JSON: dates become texts. */
@@ -155,6 +155,8 @@ export interface InstanceView extends InstanceAddress {
   readonly queued: number;
   readonly crashes: number;
   readonly problem?: string;
+  /** Present if the last recorded turn failed, and is one of the newest 300 of the workspace. */
+  readonly failed?: true;
   /**
    * The status of the services that the instance's extensions depend on, such as MCP servers. Present while the
    * instance has a process.

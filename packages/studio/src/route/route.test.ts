@@ -8,6 +8,7 @@ describe('the address of the shown view', () => {
     { workspaceId: 'demo', agent: 'concierge', instanceKey: 'default' },
     { workspaceId: 'demo-1a', agent: 'a', instanceKey: '../x/?#% é', at: 0 },
     { workspaceId: 'demo', agent: 'a', instanceKey: 'b', at: 12, turn: 'turn-1' },
+    { workspaceId: 'demo', agent: 'a', instanceKey: 'b', failed: true },
   ];
   test.each(routes.map((route) => [writeRoute(route), route] as const))('%s', (hash, route) => {
     expect(readRoute(hash)).toEqual(route);

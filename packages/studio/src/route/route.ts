@@ -8,6 +8,8 @@ export interface Route {
   readonly at?: number;
   /** The id of the turn whose onion is open. */
   readonly turn?: string;
+  /** True if the sidebar lists only conversations whose last turn failed. */
+  readonly failed?: true;
 }
 
 /** A change of the route; `undefined` removes a field. */
@@ -32,14 +34,16 @@ export function readRoute(hash: string): Route {
     ...(workspaceId && agent && instanceKey !== undefined ? { agent, instanceKey } : {}),
     ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
     ...(turn === '' ? {} : { turn }),
+    ...(params.has('failed') ? { failed: true } : {}),
   };
 }
 
-export function writeRoute({ workspaceId, agent, instanceKey, at, turn }: Route): string {
+export function writeRoute({ workspaceId, agent, instanceKey, at, turn, failed }: Route): string {
   const parts = [workspaceId, agent, instanceKey].filter((part) => part !== undefined).map(encodePart);
   const params = new URLSearchParams();
   if (at !== undefined) params.set('at', String(at));
   if (turn !== undefined) params.set('turn', turn);
+  if (failed === true) params.set('failed', '1');
   const query = params.size === 0 ? '' : `?${params}`;
   return `#/${parts.join('/')}${query}`;
 }

@@ -1,7 +1,8 @@
 /** Collects the state of one workspace: its contents, the running turns, and counters that tell when to read again. */
 import type { StudioNotice, WorkspaceView } from '@goondan/cli/studio';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { followNotice, liveKey, type LiveTurns } from '../live/live-turns.ts';
+import { type Failures, noteEndings, withFailures } from '../live/note-endings.ts';
 import { pickUpTurns } from '../live/pick-up-turns.ts';
 import { settleTurns } from '../live/settle-turns.ts';
 import { addressOf } from './ask-server.ts';
@@ -30,6 +31,7 @@ const LOOK_AGAIN_MS = 60_000;
 
 export function useSwarm(workspaceId: string | undefined): Swarm {
   const [live, setLive] = useState<LiveTurns>({});
+  const [failures, setFailures] = useState<Failures>({});
   const [commits, setCommits] = useState<Commits>(new Map());
   const [urgent, refetch] = useVersion(250);
   const [turnVersion, lookLater] = useVersion(1_000);
@@ -41,6 +43,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     (notices: readonly StudioNotice[]) => {
       setLive((turns) => notices.reduce(followNotice, turns));
       setCommits((before) => countCommits(before, notices));
+      setFailures((before) => noteEndings(before, notices));
       if (notices.some(({ type }) => type === 'runtime.event' || type === 'turn.ended')) goOn();
       if (notices.some(isUrgent)) refetch();
       if (notices.some(isInView)) lookLater();
@@ -50,13 +53,18 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
   const opened = useCallback(() => {
     isBehind.current = true;
     setLive({});
+    setFailures({});
     refetch();
     goOn();
   }, [refetch, goOn]);
   const streamProblem = useNotices(workspaceId, { heard, opened, lost: refetch });
   const version = `${urgent} ${turnVersion} ${useTicks(LOOK_AGAIN_MS)}`;
-  const view = useQuery<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
-  const { value } = view;
+  const asked = useQuery<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
+  const { value } = asked;
+  const view = useMemo(
+    () => (asked.value === undefined ? asked : { ...asked, value: withFailures(asked.value, failures) }),
+    [asked, failures],
+  );
   useEffect(() => {
     if (value === undefined) return;
     const { conversations } = value;

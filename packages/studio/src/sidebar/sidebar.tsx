@@ -2,7 +2,8 @@ import type { InstanceAddress, WorkspaceList, WorkspaceView } from '@goondan/cli
 import { useEffect, useState } from 'react';
 import type { LiveTurns } from '../live/live-turns.ts';
 import type { GoTo } from '../route/use-route.ts';
-import { writeRoute } from '../route/route.ts';
+import { type Show, writeRoute } from '../route/route.ts';
+import { Skeleton } from '../text/skeleton.tsx';
 import { nameOf } from '../text/name-of.ts';
 import { changeTheme } from '../theme/theme.ts';
 import { ConversationList } from './conversation-list.tsx';
@@ -15,11 +16,14 @@ interface SidebarProps {
   readonly view: WorkspaceView | undefined;
   readonly shown: InstanceAddress | undefined;
   readonly live: LiveTurns;
+  /** True if only conversations whose last turn failed are listed. */
+  readonly onlyFailed: boolean;
+  readonly show: Show;
   readonly goTo: GoTo;
   readonly openHelp: () => void;
 }
 
-export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }: SidebarProps) {
+export function Sidebar({ list, workspaceId, view, shown, live, onlyFailed, show, goTo, openHelp }: SidebarProps) {
   // Used only in a narrow window, where the list is collapsed until a person opens it.
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [workspaceId, shown?.agent, shown?.instanceKey]);
@@ -50,6 +54,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }
           </select>
         </label>
       )}
+      {view === undefined && workspaceId !== undefined && <Skeleton lines={6} />}
       {view !== undefined && (
         <>
           <a
@@ -61,7 +66,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }
             {view.deadLetters.length > 0 && <span className="badge is-bad">{view.deadLetters.length} put aside</span>}
             {view.questions.length > 0 && <span className="badge">{view.questions.length} waiting</span>}
           </a>
-          <ConversationList view={view} shown={shown} live={live} />
+          <ConversationList view={view} shown={shown} live={live} onlyFailed={onlyFailed} show={show} />
           {view.agents.length > 0 && <NewConversation view={view} goTo={goTo} />}
         </>
       )}

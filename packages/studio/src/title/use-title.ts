@@ -6,7 +6,9 @@ import { nameOf } from '../text/name-of.ts';
 export function useTitle(shown: InstanceAddress | undefined, view: WorkspaceView | undefined): void {
   const waiting = view === undefined || view.questions.length === 0 ? '' : `(${view.questions.length}) `;
   const what =
-    shown === undefined ? view && nameOf(view.workspaceId, view.swarm) : `${shown.agent} ${shown.instanceKey}`;
+    shown === undefined
+      ? view && nameOf(view.workspaceId, view.swarm)
+      : `${shown.agent}${shown.instanceKey === 'default' ? '' : ` ${shown.instanceKey}`}`;
   const title = `${waiting}${what === undefined ? '' : `${what} · `}Goondan Studio`;
   useEffect(() => {
     document.title = title;

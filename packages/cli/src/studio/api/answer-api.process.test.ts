@@ -58,7 +58,8 @@ const shop = '/api/workspaces/shop';
 const person = { by: 'ann', via: 'studio' };
 
 async function startShop(): Promise<Swarm> {
-  const script = { script: [{ say: 'You said: {{input}}' }], tokensPerSecond: 500 };
+  const rules = [{ when: '^fail', fail: { message: 'No.' } }, { say: 'You said: {{input}}' }];
+  const script = { script: rules, tokensPerSecond: 500 };
   const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
   const agents = [{ agentName: 'clerk', models }];
   const swarm = await startSwarm({ name: 'shop', workspace: 'shop', agents, stateRoot: place.stateRoot });
@@ -223,6 +224,18 @@ describe('changes of conversations', () => {
     await until(() => seen() >= 2);
     stream.leave();
   });
+});
+
+test('a conversation is marked while its last turn is one that failed', async () => {
+  const swarm = await startShop();
+  for (const input of ['hello', 'fail']) await swarm.ask({ input });
+  for (const input of ['fail', 'hello']) await swarm.ask({ input, instanceKey: 'mended' });
+  await swarm.stop();
+  const { conversations } = await place.read<WorkspaceView>(shop);
+  expect(conversations.map(({ instanceKey, failed }) => [instanceKey, failed])).toEqual([
+    ['mended', undefined],
+    ['default', true],
+  ]);
 });
 
 describe('a swarm that does not run', () => {

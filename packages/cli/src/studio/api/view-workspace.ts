@@ -4,7 +4,7 @@
  */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
-import type { Directory } from '@goondan/runtime/history';
+import type { Directory, StoreReader } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withStore } from '../../instance/with-store.ts';
 import { readStoppedQuestions } from '../../question/read-stopped-questions.ts';
@@ -20,6 +20,8 @@ import { viewQuestion } from './view-question.ts';
 
 /** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
+/** The number of recorded turns that are read to mark failed conversations. */
+const MOST_TURNS = 300;
 /** The number of conversations read before other work gets a chance to run. */
 const AT_ONCE = 50;
 const PATIENCE_MS = 5_000;
@@ -34,7 +36,9 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const { status } = running ?? {};
   const [newest] = conversations;
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
-  const swarm = status?.swarm ?? opened?.swarm ?? (await (await openReader(place)).directory.swarm())?.swarm;
+  const reader = await openReader(place);
+  const swarm = status?.swarm ?? opened?.swarm ?? (await reader.directory.swarm())?.swarm;
+  const failed = await findFailed(reader);
   const changesets = await listOfWorkspace(place, host.warn);
   return {
     workspaceId: place.workspaceId,
@@ -45,7 +49,9 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     ...(status && { pid: status.pid, startedAt: status.startedAt }),
     ...(entryAgent !== undefined && { entryAgent }),
     agents: await viewAgents(place, declared, [...(status?.agents ?? []), ...conversations.map(({ agent }) => agent)]),
-    conversations: conversations.slice(0, MOST_SHOWN),
+    conversations: conversations
+      .slice(0, MOST_SHOWN)
+      .map((each) => (failed.has(keyOf(each)) ? { ...each, failed: true } : each)),
     connections: status?.connections ?? [],
     questions: asked.questions.map(viewQuestion),
     grants: asked.grants,
@@ -55,6 +61,16 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     ...(status?.kept !== undefined && { kept: status.kept }),
     ...(command !== undefined && { startCommand: command }),
   };
+}
+
+/** Returns the conversations whose last recorded turn failed. */
+async function findFailed({ traces }: StoreReader): Promise<ReadonlySet<string>> {
+  const turns = await traces.list({ last: MOST_TURNS });
+  const ended = turns.filter(({ ending }) => ending !== undefined).toReversed();
+  const endings = new Map(
+    ended.map(({ agentName: agent, instanceKey, ending }) => [keyOf({ agent, instanceKey }), ending]),
+  );
+  return new Set([...endings].flatMap(([key, ending]) => (ending === 'failed' ? [key] : [])));
 }
 
 /** Returns `undefined` when no swarm runs, or when the swarm stops or does not answer. */
