@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     const approval = page.getByRole('region', { name: /waits for you/ });
     await approval.waitFor();
     expect(await approval.textContent()).toContain('"city": "Lisbon"');
-    expect(await page.locator('.turn.is-live').textContent()).toContain('waits for a person');
+    expect(await page.locator('.turn.is-live').textContent()).toMatch(/waits for you \d+ s.*waits for a person\d+ s/);
     await approval.getByRole('button', { name: 'Approve' }).click();
     await page.locator('.turn:not(.is-live)', { hasText: 'is booked' }).waitFor();
     await approval.waitFor({ state: 'detached' });
@@ -364,8 +364,9 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   test('text of an agent is shown as text, whatever it contains', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
-    await send(page, attack);
-    await page.locator('.turn:not(.is-live)', { hasText: `You said: ${attack}` }).waitFor();
+    const picture = '![map](https://example.com/map.png)';
+    await send(page, `${picture} ${attack}`);
+    await page.locator('.turn:not(.is-live)', { hasText: `You said: map ${attack}` }).waitFor();
     expect(await page.title()).toBe('concierge · Goondan Studio');
     expect(await page.locator('.messages img, .messages script').count()).toBe(0);
   });
@@ -567,7 +568,7 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
 const counted = (endpoint: string) => ({
   'goondan.yaml': [
     `kind: Model, metadata: { name: claude }, spec: { provider: anthropic, model: ${anthropicCase.model}, apiKey: key, endpoint: "${endpoint}/v1" }`,
-    'kind: Model, metadata: { name: script }, spec: { provider: scripted, model: script, options: { script: [{ say: Yes. }] } }',
+    'kind: Model, metadata: { name: script }, spec: { provider: scripted, model: script, options: { script: [{ when: ^fail, fail: { message: No. } }, { say: Yes. }] } }',
     `kind: Agent, metadata: { name: desk }, spec: { modelConfig: { modelRef: Model/claude }, prompt: { system: ${'Be brief. '.repeat(500)} },
       tools: [Tool/agents], extensions: [Extension/greeter] }`,
     `kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/claude }, prompt: { system: ${'Be exact. '.repeat(500)} },
@@ -716,6 +717,27 @@ describeInProof('Studio with a provider', () => {
     await page.getByRole('treeitem', { name: /^model Model\/claude, cache lost/ }).click();
     const model = page.getByRole('region', { name: 'What Model/claude did' });
     await model.getByText('cache lost at the system prompt: `greeter` replaced it').waitFor();
+  });
+
+  test('a failed turn shows its error and the origin first, and the sidebar lists only failures on request', async () => {
+    const { exitCode } = await studio.place.run(
+      ...['send', '--bundle', 'hotel', '--agent', 'porter', '--input', 'fail', '--wait'],
+    );
+    expect(exitCode).not.toBe(0);
+    await page.getByRole('button', { name: '1 failed' }).click();
+    await page.waitForURL(/failed=1/);
+    const links = page.locator('.conversations').getByRole('link');
+    for (const when of ['now', 'after a reload']) {
+      await page.getByRole('button', { name: '1 failed', pressed: true }).waitFor();
+      expect([when, await links.allTextContents()]).toEqual([when, [expect.stringMatching(/^porterfailed/)]]);
+      await page.reload();
+    }
+    await links.click();
+    await page.locator('.turn-head + .problem', { hasText: 'No.' }).waitFor();
+    await page.locator('.turn', { hasText: 'No.' }).getByRole('button', { name: 'Onion' }).click();
+    await page.getByRole('region', { name: 'What Model/script did' }).waitFor();
+    expect(await page.locator('.has-failed > .band-head .band-title').allTextContents()).toEqual(['Model/script']);
+    await page.getByRole('treeitem', { name: 'step 1, passed it on' }).waitFor();
   });
 
   test('and the browser reported only the refusal of the long file', () => {

@@ -14,13 +14,16 @@ import { describeDuration } from '../time/describe-time.ts';
 import { EventList, type EventListProps } from './event-list.tsx';
 import { Tabs } from './tabs.tsx';
 
-interface InspectorProps extends EventListProps {
+export function Inspector({
+  turn,
+  isWorking,
+  ...rest
+}: EventListProps & {
   readonly turn: string;
   /** True while the conversation runs a turn. */
   readonly isWorking: boolean;
-}
-
-export function Inspector({ workspaceId, shown, turn, at, version, isWorking, show }: InspectorProps) {
+}) {
+  const { workspaceId, version, show } = rest;
   const [tab, setTab] = useState<'onion' | 'events'>('onion');
   const box = useBorrowedFocus<HTMLElement>(`.turn-onion[data-turn="${CSS.escape(turn)}"]`);
   const address = addressOf(workspaceId, 'trace', { id: turn });
@@ -64,9 +67,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, isWorking, sh
         {tab === 'onion' && current !== undefined && (
           <Onion key={turn} workspaceId={workspaceId} turn={current} isLive={isWorking} />
         )}
-        {tab === 'events' && (
-          <EventList workspaceId={workspaceId} shown={shown} at={at} version={version} show={show} />
-        )}
+        {tab === 'events' && <EventList {...rest} />}
       </div>
     </aside>
   );

@@ -7,14 +7,16 @@ import { bandsOf, type Band, listBands } from './bands.ts';
 import { chosenAtFirst, closedAtFirst, seenBands } from './closed-bands.ts';
 import { stepToBand } from './step-to-band.ts';
 
-interface OnionProps {
+export function Onion({
+  workspaceId,
+  turn,
+  isLive,
+}: {
   readonly workspaceId: string;
   readonly turn: TurnTrace;
   /** True if the turn runs now. An unfinished turn of a stopped swarm does not. */
   readonly isLive: boolean;
-}
-
-export function Onion({ workspaceId, turn, isLive }: OnionProps) {
+}) {
   const whole = useMemo(() => bandsOf(turn), [turn]);
   const bands = useMemo(() => listBands(whole), [whole]);
   const wholeMs = bands.reduce((latest, { startMs, totalMs }) => Math.max(latest, startMs + totalMs), 0);

@@ -11,15 +11,19 @@ import { groupByAgent, hasFailed } from './group-by-agent.ts';
  */
 const MOST_SHOWN = 200;
 
-interface ConversationListProps {
+export function ConversationList({
+  view,
+  shown,
+  live,
+  onlyFailed,
+  show,
+}: {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress | undefined;
   readonly live: LiveTurns;
   readonly onlyFailed: boolean;
   readonly show: Show;
-}
-
-export function ConversationList({ view, shown, live, onlyFailed, show }: ConversationListProps) {
+}) {
   const groups = groupByAgent(view, onlyFailed);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
