@@ -110,6 +110,7 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
         {[
           chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
           ...(chain.askedMs === undefined ? [] : ['asked a person']),
+          ...(chain.limitWait === undefined ? [] : [`waits for ${chain.limitWait.limit}`]),
           ...(waited === undefined ? [] : [waited]),
           counted(layers.length, 'layer'),
           ...(tokens === undefined ? [] : describeTokens(tokens)),

@@ -19,6 +19,11 @@ test.each([
   [chain('model', 'Model/main', { outcome: 'stop' }), 'model Model/main, 321 ms'],
   [{ ...chain('turn', 'concierge'), turn: { truncated: true } } as Band, 'turn concierge, truncated, 321 ms'],
   [chain('turn', 'concierge', { isUnfinished: true }), 'turn concierge, running'],
+  [chain('toolCall', 'picnic__book', { isUnfinished: true, askedMs: 3 }), 'tool picnic__book, waits for a person'],
+  [
+    chain('model', 'Model/main', { isUnfinished: true, limitWait: { limit: 'calls', startMs: 3 } }),
+    'model Model/main, waits for a rate limit',
+  ],
   [layer({}), 'memory, own 0.50 ms'],
   [layer({ waitedMs: 12_000 }), 'memory, own 0.50 ms, waited for a person 12.0 s'],
   [

@@ -10,7 +10,7 @@ type CacheLoss = NonNullable<NonNullable<ChainRecord['request']>['cacheLost']>;
 
 export interface BandMark {
   readonly text: string;
-  readonly tone: 'plain' | 'change' | 'bad';
+  readonly tone: 'plain' | 'change' | 'wait' | 'bad';
 }
 
 const outcomes: Readonly<Record<LayerRecord['outcome'], readonly BandMark[]>> = {
@@ -26,7 +26,7 @@ const passedOn: readonly BandMark[] = [{ text: 'passed it on', tone: 'plain' }];
 
 export function marksOf(band: Band): readonly BandMark[] {
   if (band.type === 'chain') {
-    const { error, isUnfinished, isCancelled, retryMs, kind, outcome, request } = band.chain;
+    const { error, isUnfinished, isCancelled, retryMs, kind, outcome, request, askedMs, limitWait } = band.chain;
     if (isCancelled === true) return cancelled;
     if (error !== undefined) {
       if (band.passedOn && retryMs === undefined && kind !== 'turn') return passedOn;
@@ -35,6 +35,8 @@ export function marksOf(band: Band): readonly BandMark[] {
     const isTruncated = band.turn?.truncated === true || (kind === 'model' && outcome === 'length');
     if (isTruncated) return [{ text: 'truncated', tone: 'change' }];
     if (request?.cacheLost !== undefined) return [{ text: 'cache lost', tone: 'change' }];
+    if (askedMs !== undefined) return [{ text: 'waits for a person', tone: 'wait' }];
+    if (limitWait !== undefined) return [{ text: 'waits for a rate limit', tone: 'wait' }];
     return isUnfinished === true ? outcomes.running : [];
   }
   const count = countChanges(band.layer);
