@@ -119,16 +119,16 @@ function happen(turn: LiveTurn, name: string, payload: Payload): LiveTurn {
   const known = toolStates[name];
   if (known === undefined) return turn;
   const failed = name === 'tool.completed' && payload['status'] === 'error';
-  const id = textIn(payload, 'toolCallId');
+  const toolCallId = textIn(payload, 'toolCallId');
+  const place = turn.tools.findIndex(({ id }) => id === toolCallId);
   const tool: LiveTool = {
-    id,
+    id: toolCallId,
     name: textIn(payload, 'toolName'),
     args: textIn(payload, 'args'),
     state: failed ? 'error' : known,
-    since: turn.tools.find((each) => each.id === id)?.since ?? textIn(payload, 'timestamp'),
+    since: turn.tools[place]?.since ?? textIn(payload, 'timestamp'),
   };
   const others = turn.tools.filter(({ id }) => id !== tool.id);
-  const place = turn.tools.findIndex(({ id }) => id === tool.id);
   const tools = place < 0 ? [...others, tool] : others.toSpliced(place, 0, tool);
   return { ...turn, ...namesIn(payload), tools: tools.slice(-MOST_TOOLS) };
 }
