@@ -40,7 +40,7 @@ test.each<[ChangesetView, string]>([
   [unapproved, 'nobody was asked'],
   [{ ...uncommitted, state: 'open', files: [] }, 'no files yet'],
   [{ ...uncommitted, state: 'open' }, 'open since '],
-  [{ ...changeset, state: 'applying' }, 'dot is-broken'],
+  [{ ...changeset, state: 'applying' }, 'dot is-failed'],
 ])('the changeset %j says "%s"', (shown, text) => {
   expect(show(shown)).toContain(text);
 });

@@ -69,5 +69,6 @@ function describeState(changeset: ChangesetView): string {
 
 function dotOf({ state }: ChangesetView): string {
   if (state === 'committed') return 'is-running';
-  return state === 'open' || state === 'undone' ? 'is-waiting' : 'is-broken';
+  if (state === 'undone') return 'is-stopped';
+  return state === 'open' ? 'is-waiting' : 'is-failed';
 }

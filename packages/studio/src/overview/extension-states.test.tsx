@@ -25,7 +25,7 @@ test('a connected server: since when, its number of tools, and how often it was 
 
 test('a failed server: the reason, and its last lines, as text and not as markup', () => {
   const shown = show({ state: 'failed', problem: 'It is gone.', lines: ['<b>bad</b>', 'bye'] });
-  expect(shown).toContain('dot is-broken');
+  expect(shown).toContain('dot is-failed');
   expect(shown).toContain('<div class="bad">It is gone.</div>');
   expect(shown).toContain('&lt;b&gt;bad&lt;/b&gt;\nbye');
 });

@@ -52,5 +52,6 @@ export function describeState({ state, since, tools, lost = 0 }: ShownStatus): s
 
 function dotOf({ state }: ShownStatus): string {
   if (state === 'connected') return 'is-running';
-  return state === 'failed' || state === 'reconnecting' ? 'is-broken' : 'is-waiting';
+  if (state === 'failed' || state === 'reconnecting') return 'is-failed';
+  return state === 'connecting' ? 'is-working' : 'is-stopped';
 }

@@ -17,6 +17,6 @@ test('L-02 kept connections are shown with their conversation and the state of t
 
 test('L-02 a keeper that does not start is shown with its problem', () => {
   const shown = show({ ...kept, status: 'waiting', problem: 'The keeper ended.' });
-  expect(shown).toContain('dot is-broken');
+  expect(shown).toContain('dot is-failed');
   expect(shown).toContain('<div class="bad">The keeper ended.</div>');
 });

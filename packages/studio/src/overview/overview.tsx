@@ -146,7 +146,8 @@ function describeNone({ conversations, isRunning }: WorkspaceView): string {
 
 function dotOf(status: WorkspaceView['connections'][number]['status'], problem: string | undefined): string {
   if (problem !== undefined) return 'is-failed';
-  return status === 'listening' ? 'is-running' : 'is-waiting';
+  if (status === 'starting') return 'is-working';
+  return status === 'listening' ? 'is-running' : status === 'waiting' ? 'is-waiting' : 'is-stopped';
 }
 
 function newestKey({ conversations }: WorkspaceView, agent: string): string {

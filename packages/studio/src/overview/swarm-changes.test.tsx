@@ -40,7 +40,7 @@ test('L-05 a refused change is shown with its code, its reason and its place', (
     message: 'Nothing was changed.',
     error: { code: 'E_RELOAD_FAILED', message: 'Agent/host does not start with the changed bundle.', place },
   });
-  expect(shown).toContain('dot is-broken');
+  expect(shown).toContain('dot is-failed');
   expect(shown).toContain('E_RELOAD_FAILED');
   expect(shown).toContain('Agent/host does not start with the changed bundle.');
   expect(shown).toContain('guard.ts:3:7');

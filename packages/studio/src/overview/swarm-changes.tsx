@@ -11,7 +11,7 @@ export function SwarmChanges({ changes }: { readonly changes: readonly ChangeRep
       <ul className="plain-list changes">
         {changes.map((change) => (
           <li key={`${change.at} ${change.message}`}>
-            <span className={`dot ${change.error === undefined ? 'is-running' : 'is-broken'}`} aria-hidden="true" />
+            <span className={`dot ${change.error === undefined ? 'is-running' : 'is-failed'}`} aria-hidden="true" />
             <Change change={change} />
           </li>
         ))}
