@@ -1,5 +1,5 @@
 /** `gdn cluster dev --kill-one`: kills the node that answers a question, and shows that another node goes on. */
-import type { Swarm, TurnEnd } from '@goondan/runtime';
+import type { Swarm, SwarmNotice } from '@goondan/runtime';
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError, textOf } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
@@ -34,12 +34,22 @@ export async function killOne(
     terminal.print(`${seconds.padStart(6)} s  ${text}\n`);
   };
   tell(`asked: ${harmlessLines(input)}`);
-  let ended: TurnEnd | undefined;
-  const answer = swarm.ask({ input, client: 'gdn' }, { signal }).then((end) => (ended = end));
+  let isOver = false;
+  const running = Promise.withResolvers<void>();
+  const onNotice = (notice: SwarmNotice) => {
+    if (notice.type === 'runtime.event' && notice.name === 'turn.started') running.resolve();
+  };
+  const answer = swarm.ask({ input, client: 'gdn' }, { signal, onNotice }).finally(() => {
+    isOver = true;
+    running.resolve();
+  });
   // The turn may fail while this function looks for its node; `await answer` reports it.
   answer.catch(() => undefined);
-  const first = await findOwner(swarm, () => ended !== undefined || signal.aborted);
-  const killed = nodes.find(({ name }) => name === first);
+  const hasEnded = () => isOver || signal.aborted;
+  // The node is known while the agent starts, so that nothing has to be looked up once the turn runs.
+  const first = await findOwner(swarm, hasEnded);
+  await running.promise;
+  const killed = isOver ? undefined : nodes.find(({ name }) => name === first);
   if (killed === undefined) {
     await answer;
     const suggestion = 'Ask for something that takes some seconds, with `--input TEXT`.';
@@ -49,7 +59,7 @@ export async function killOne(
   killed.kill();
   await killed.ended;
   tell(`${killed.name} was killed`);
-  const second = await findOwner(swarm, () => ended !== undefined || signal.aborted, killed.name);
+  const second = await findOwner(swarm, hasEnded, killed.name);
   if (second !== undefined) tell(`${second} goes on with the turn`);
   const { result } = await answer;
   const text = result.responseMessage === undefined ? '' : textOf(result.responseMessage);
@@ -57,12 +67,12 @@ export async function killOne(
   return result.finishReason === 'error' ? exitCodes.failure : exitCodes.ok;
 }
 
-/** Returns the node with a running turn, other than `except`; `undefined` when `isOver` returns true first. */
+/** Returns the node of the conversation, other than `except`; `undefined` when `isOver` returns true first. */
 async function findOwner(swarm: Swarm, isOver: () => boolean, except?: string): Promise<string | undefined> {
   while (!isOver()) {
     const { instances } = await swarm.status();
-    const working = instances.find(({ status, node }) => status === 'working' && node !== except);
-    if (working?.node !== undefined) return working.node;
+    const owned = instances.find(({ queued, node }) => queued > 0 && node !== undefined && node !== except);
+    if (owned !== undefined) return owned.node;
     await sleep(systemClock, LOOK_MS);
   }
   return undefined;
