@@ -81,6 +81,43 @@ describe('a terminal gets no control characters except from gdn', () => {
   });
 });
 
+describe('the status line', () => {
+  const erased = `\r${' '.repeat(19)}\r`;
+
+  function openScreen(isTTY: boolean) {
+    const screen = { text: '' };
+    const write = (text: string, taken?: () => void) => ((screen.text += text), taken?.());
+    const stream = { write, isTTY, columns: 20 };
+    return { screen, ...openTerminal({ stdout: stream, stderr: stream, env: { NO_COLOR: '1' } }) };
+  }
+
+  test.each(['print', 'printError', 'write'] as const)('is erased before %s, and shown once', async (name) => {
+    const terminal = openScreen(true);
+    terminal.showStatus('bash · 1 s');
+    terminal.showStatus('bash · 1 s');
+    await terminal[name]('Hi\n');
+    expect(terminal.screen.text).toBe(`bash · 1 s${erased}Hi\n`);
+  });
+
+  test('is replaced, cleared, and cut to one line without control characters', () => {
+    const { screen, showStatus } = openScreen(true);
+    showStatus('one');
+    showStatus(`\x1b[2J${'x'.repeat(30)}`);
+    showStatus(undefined);
+    expect(screen.text).toBe(`one${erased}␛[2J${'x'.repeat(14)}…${erased}`);
+  });
+
+  test('is shown neither in the middle of a line of the answer nor in a pipe', () => {
+    const terminal = openScreen(true);
+    terminal.print('Go');
+    terminal.showStatus('one');
+    expect(terminal.screen.text).toBe('Go');
+    const pipe = openScreen(false);
+    pipe.showStatus('one');
+    expect(pipe.screen.text).toBe('');
+  });
+});
+
 test('a terminal of unknown width has the usual width', () => {
   const stdout = { write: () => undefined, isTTY: true, columns: 0 };
   expect(openTerminal({ stdout, stderr: stdout, env: {} }).columns).toBe(80);

@@ -4,7 +4,8 @@
  * files.
  */
 import { type Colors, createColors } from './colors.ts';
-import { harmlessOutput } from './harmless-text.ts';
+import { cutToWidth } from './fit-width.ts';
+import { harmlessOutput, harmlessText } from './harmless-text.ts';
 import type { OutputStream } from './standard-streams.ts';
 import { typedGdn } from './typed-gdn.ts';
 
@@ -18,6 +19,11 @@ export interface Terminal {
   readonly write: (text: string) => Promise<void>;
   /** Writes everything that is not the result to standard error. */
   readonly printError: (text: string) => void;
+  /**
+   * Shows a line on standard error that anything printed later replaces, or clears it. Does nothing if no person watches,
+   * and in the middle of a line of the answer.
+   */
+  readonly showStatus: (text: string | undefined) => void;
   /** True when a person watches standard output, so that text may be streamed. */
   readonly isWatched: boolean;
   /** True when a person watches standard error, so that long work may show progress there. */
@@ -26,6 +32,8 @@ export interface Terminal {
   readonly isTyped: boolean;
   /** The width of a line; `undefined` when standard output is not a terminal. */
   readonly columns: number | undefined;
+  /** The width of a line of standard error; `undefined` when it is not a terminal. */
+  readonly errorColumns: number | undefined;
   /** True if `--json` was given, so that errors are printed as JSON. */
   readonly errorsAsJson: boolean;
   /** True if `GOONDAN_DEBUG` is set, so that unexpected errors are printed with their stack. */
@@ -53,29 +61,56 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
   const forPeople = ({ isTTY }: OutputStream, text: string) => (isTTY === true ? harmlessOutput(text) : text);
   // True while standard output is in the middle of a line on a screen that standard error also writes to.
   let isMidLine = false;
+  let status = '';
+  const errorColors = createColors(mayColor && stderr.isTTY === true);
+  const errorColumns = widthOfScreen(stderr);
+  const eraseStatus = () => {
+    // Spaces work on every terminal, and also erase a `^C` behind the line.
+    if (status !== '') stderr.write(`\r${' '.repeat((errorColumns ?? 1) - 1)}\r`);
+    status = '';
+  };
   return {
     print(text) {
       if (text === '') return;
+      eraseStatus();
       isMidLine = stdout.isTTY === true && stderr.isTTY === true && !text.endsWith('\n');
       stdout.write(forPeople(stdout, text));
     },
-    write: (text) => new Promise((resolve) => void stdout.write(forPeople(stdout, text), () => resolve())),
+    write(text) {
+      eraseStatus();
+      return new Promise((resolve) => void stdout.write(forPeople(stdout, text), () => resolve()));
+    },
     printError(text) {
+      eraseStatus();
       stderr.write(forPeople(stderr, isMidLine ? `\n${text}` : text));
       isMidLine = false;
+    },
+    showStatus(text) {
+      // A line that fills the last column would wrap.
+      const line = text === undefined ? '' : cutToWidth(harmlessText(text), (errorColumns ?? USUAL_COLUMNS) - 1);
+      if (errorColumns === undefined || line === status) return;
+      eraseStatus();
+      if (line === '' || isMidLine) return;
+      status = line;
+      stderr.write(errorColors.dim(line));
     },
     isWatched: stdout.isTTY === true,
     showsProgress: stderr.isTTY === true,
     isTyped: stdin?.isTTY === true,
-    // Some terminals do not know their size and report 0.
-    columns: stdout.isTTY === true ? stdout.columns || USUAL_COLUMNS : undefined,
+    columns: widthOfScreen(stdout),
+    errorColumns,
     errorsAsJson: json,
     showsStack: Boolean(env.GOONDAN_DEBUG),
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     suggest: (text) => text.replaceAll('`gdn ', `\`${typedGdn(env)} `),
     colors: createColors(mayColor && stdout.isTTY === true),
-    errorColors: createColors(mayColor && stderr.isTTY === true),
+    errorColors,
   };
 }
 
 const USUAL_COLUMNS = 80;
+
+function widthOfScreen({ isTTY, columns }: OutputStream): number | undefined {
+  // Some terminals do not know their size and report 0.
+  return isTTY === true ? columns || USUAL_COLUMNS : undefined;
+}

@@ -78,9 +78,9 @@ async function send(
     const [folder, stateRoot] = [bundleFolder(undefined, options), readableStateRoot(options)];
     const desk = { swarm, options: optionsElsewhere({ ...options, folder, stateRoot }) };
     return withInterrupt((signal, holdQuit, takeInterrupt) =>
-      withDesk({ ...desk, takeInterrupt }, terminal, (_desk, onAccepted) =>
+      withDesk({ ...desk, takeInterrupt }, terminal, (asking, onAccepted) =>
         tellingIdleNodes(options, terminal, () =>
-          askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
+          askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted, isAsking: () => asking.isAsking }, terminal),
         ),
       ),
     );

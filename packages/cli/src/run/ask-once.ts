@@ -2,12 +2,13 @@
  * Runs one turn in a swarm of this or of another process: sends the input, streams the answer, and prints the outcome.
  */
 import type { Acceptance, AskOptions, Delivery, Swarm } from '@goondan/runtime';
+import { systemClock } from '@goondan/runtime/internal';
 import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { askForReport, type ReportOptions } from './ask-for-report.ts';
-import { showLimitWaits } from './show-limit-waits.ts';
+import { showTurnProgress } from './show-turn-progress.ts';
 import { answerText, exitAfter, tellPiledUp } from './turn-report.ts';
 
 export interface Question extends Pick<ReportOptions, 'asksAgain' | 'withdraws' | 'holdQuit'> {
@@ -15,6 +16,8 @@ export interface Question extends Pick<ReportOptions, 'asksAgain' | 'withdraws' 
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly onAccepted: (acceptance: Acceptance) => void;
+  /** True while a person is asked a question at this terminal. */
+  readonly isAsking: () => boolean;
 }
 
 /**
@@ -23,14 +26,24 @@ export interface Question extends Pick<ReportOptions, 'asksAgain' | 'withdraws' 
  * **Errors** — those of `askForReport`. Then no outcome is printed.
  */
 export async function askOnce(swarm: Swarm, question: Question, terminal: Terminal): Promise<ExitCode> {
-  const { delivery, json, ...others } = question;
+  const { delivery, json, isAsking, ...others } = question;
   const answer = json ? undefined : printAnswer(terminal);
-  const waits = showLimitWaits(terminal, () => answer?.breakLine());
+  const progress = await showTurnProgress(swarm, terminal, {
+    isPaused: isAsking,
+    beforeLine: () => answer?.breakLine(),
+    signal: question.signal,
+    now: () => systemClock.elapsed(),
+  });
+  const onAccepted = (acceptance: Acceptance) => {
+    progress.accepted(acceptance);
+    question.onAccepted(acceptance);
+  };
   const onNotice: AskOptions['onNotice'] = (notice) => {
-    waits.hear(notice);
+    progress.hear(notice);
     if (notice.type === 'delta') answer?.stream(notice.delta);
   };
-  const report = await askForReport(swarm, delivery, { ...others, onNotice }).finally(() => waits.end());
+  const asked = askForReport(swarm, delivery, { ...others, onAccepted, onNotice });
+  const report = await asked.finally(() => progress.end());
   answer?.end(answerText(report));
   if (json) printJson(report, terminal);
   const code = exitAfter(report, terminal);

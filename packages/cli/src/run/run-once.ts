@@ -33,7 +33,7 @@ const LOOK_MS = 25;
 const CANCELLED_GRACE_MS = 2_000;
 
 /** A question that all swarms are asked with the same id, whichever accepts it first. */
-type OneQuestion = Omit<Question, 'onAccepted' | 'asksAgain'> & {
+type OneQuestion = Omit<Question, 'onAccepted' | 'asksAgain' | 'isAsking'> & {
   readonly delivery: Delivery & { readonly id: string };
 };
 
@@ -56,8 +56,8 @@ export async function runOnce(
       if (running === undefined) return await runAlone(run, question, { ...desk, tellsEarlier: !isAgain }, terminal);
       if (!isAgain) await warnOfOtherBundle(run, terminal);
       // This swarm may be about to stop. Accepted inputs then wait for its next start.
-      return await withDesk({ ...desk, swarm: running }, terminal, (_desk, onAccepted) =>
-        askOnce(running, { ...question, onAccepted, asksAgain: isGone }, terminal),
+      return await withDesk({ ...desk, swarm: running }, terminal, (asking, onAccepted) =>
+        askOnce(running, { ...question, onAccepted, asksAgain: isGone, isAsking: () => asking.isAsking }, terminal),
       );
     } catch (error) {
       if (!isGone(error)) throw error;
@@ -97,6 +97,7 @@ async function runAlone(
           onAccepted(acceptance);
         },
         asksAgain: (error) => isGone(error) && error.retryable,
+        isAsking: () => desk.isAsking,
       };
       const code = await askOnce(control, asked, terminal);
       const hasEnded = () => isOver || signal.aborted;

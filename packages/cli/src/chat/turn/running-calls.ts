@@ -7,7 +7,7 @@ import type { RuntimeNotice } from '../../run/limit-waits.ts';
 import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
 import { isCancellation } from '@goondan/types';
-import { formatDuration, formatElapsed } from './format-duration.ts';
+import { formatDuration, formatElapsed } from '../../format-duration.ts';
 
 type Payload = RuntimeNotice['payload'];
 

@@ -7,7 +7,7 @@ import { describeLimits } from '../../run/describe-limits.ts';
 import { LimitWaits } from '../../run/limit-waits.ts';
 import { shorten } from '../../shorten.ts';
 import { describeFailure } from './describe-failure.ts';
-import { formatElapsed } from './format-duration.ts';
+import { formatElapsed } from '../../format-duration.ts';
 import { RunningCalls } from './running-calls.ts';
 import { StreamedText } from './streamed-text.ts';
 

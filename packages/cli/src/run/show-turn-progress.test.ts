@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test';
+import type { SwarmNotice } from '@goondan/runtime';
+import { openTerminal } from '../terminal.ts';
+import { until } from '../../../../test/until.ts';
+import { showTurnProgress } from './show-turn-progress.ts';
+
+const own = {
+  accepted: true,
+  agent: 'host',
+  instanceKey: 'default',
+  eventId: 'e',
+  turnId: 'turn-e',
+  traceId: 't',
+} as const;
+const called = (traceId: string): SwarmNotice => ({
+  type: 'runtime.event',
+  at: { agent: 'clerk', instanceKey: 'default' },
+  name: 'turn.started',
+  payload: { traceId, spanId: 'a', turnId: 'turn-a' },
+});
+
+async function open(isTTY: boolean) {
+  const given = { screen: '', isPaused: false, brokenLines: 0, time: 0, others: (_: SwarmNotice) => undefined as void };
+  const stderr = { write: (text: string) => (given.screen += text), isTTY, columns: 60 };
+  const terminal = openTerminal({ stdout: { write: () => undefined }, stderr, env: { NO_COLOR: '1' } });
+  const swarm = {
+    watch: async (_filter: unknown, listener: (notice: SwarmNotice) => void) => {
+      given.others = listener;
+      return { end: () => undefined, ended: Promise.resolve() };
+    },
+  };
+  const abort = new AbortController();
+  const shown = await showTurnProgress(swarm, terminal, {
+    isPaused: () => given.isPaused,
+    beforeLine: () => (given.brokenLines += 1),
+    signal: abort.signal,
+    now: () => given.time,
+    times: { patience: 1_000, silence: 10_000, tick: 1 },
+  });
+  shown.accepted({ ...own, duplicate: false });
+  return { given, shown, abort };
+}
+
+test('at a terminal it shows what runs after a second, hides during a question, and is cleared at the end', async () => {
+  const { given, shown, abort } = await open(true);
+  await Bun.sleep(5);
+  expect(given.screen).toBe('');
+  given.time = 1_000;
+  await until(() => given.screen.endsWith('host · waits to start · 1 s'));
+  given.others(called('of another turn'));
+  given.others(called('t'));
+  await until(() => given.screen.endsWith('clerk · works · 0 s'));
+  expect(given.brokenLines).toBeGreaterThan(0);
+  given.isPaused = true;
+  await until(() => given.screen.endsWith('\r'));
+  given.isPaused = false;
+  abort.abort();
+  await until(() => given.screen.endsWith('clerk · works · 0 s · is being cancelled'));
+  shown.end();
+  expect(given.screen).toEndWith('\r');
+});
+
+test('elsewhere it prints a line after ten seconds, and the next ones ever more rarely', async () => {
+  const { given, shown } = await open(false);
+  const lines = () => given.screen.split('\n').length - 1;
+  for (const [time, count] of [
+    [9_999, 0],
+    [10_000, 1],
+    [19_999, 1],
+    [20_000, 2],
+    [39_999, 2],
+    [40_000, 3],
+  ] as const) {
+    given.time = time;
+    await Bun.sleep(5);
+    await until(() => lines() === count);
+  }
+  shown.end();
+  expect(given.screen).toStartWith('Still running: host · waits to start · 10 s\nStill running: host');
+});
