@@ -7,7 +7,7 @@ test.each<[EventAuthor, string]>([
   [{ kind: 'input', from: { kind: 'cli', name: 'control' } }, 'person via cli'],
   [{ kind: 'input', from: { kind: 'cli', name: 'gdn' } }, 'person via cli'],
   [{ kind: 'input', from: { kind: 'cli', name: 'studio' } }, 'person via studio'],
-  [{ kind: 'input', from: { kind: 'connector', name: 'door' } }, 'person via door'],
+  [{ kind: 'input', from: { kind: 'connector', name: 'door' } }, 'connection door'],
   [{ kind: 'input', from: { kind: 'agent', name: 'front', instanceKey: 'blue' } }, 'agent front (blue)'],
   [{ kind: 'model', ref: 'Model/main' }, 'model Model/main'],
   [{ kind: 'model', ref: 'Model/main', answeredBy: 'cache' }, 'extension cache for Model/main'],

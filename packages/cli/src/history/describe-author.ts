@@ -29,6 +29,8 @@ function describeChange({ changedBy, changedVia }: Extract<EventAuthor, { kind: 
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {
   if (kind === 'agent') return `agent ${name}${instanceKey === undefined ? '' : ` (${instanceKey})`}`;
+  // A schedule is no person.
+  if (kind === 'connector') return `connection ${name}`;
   // Every client of the control socket acts for a person. `gdn`, and clients without a name, are shown as the cli.
-  return kind === 'cli' && (name === 'gdn' || name === 'control') ? 'person via cli' : `person via ${name}`;
+  return name === 'gdn' || name === 'control' ? 'person via cli' : `person via ${name}`;
 }
