@@ -47,9 +47,19 @@ function run(bun) {
   // `child` is set.
   for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
   for (const signal of sentByTerminal) process.on(signal, () => isOnTerminal() || child.kill(signal));
-  const child = spawn(program, args, { cwd, stdio: 'inherit' });
+  const child = spawn(program, args, { cwd, stdio: streamsFor(args) });
   child.on('error', (error) => refuse('E_BUN_MISSING', `Bun, which runs gdn, cannot be started: ${error.message}.`));
   child.on('exit', endLike);
+}
+
+/** Inherits the standard streams, and the open files that the arguments name: a shell passes `<(…)` as `/dev/fd/11`. */
+function streamsFor(args) {
+  const named = args.map((arg) => Number(/^\/(?:dev|proc\/self)\/fd\/(\d{1,3})$/.exec(arg)?.[1] ?? 0));
+  const streams = Array(Math.max(2, ...named) + 1)
+    .fill('ignore')
+    .fill('inherit', 0, 3);
+  for (const file of named) streams[file] = 'inherit';
+  return streams;
 }
 
 /**

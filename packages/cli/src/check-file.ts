@@ -8,6 +8,8 @@ export interface CheckedFile {
   /** The absolute path. */
   readonly place: string;
   readonly size: number;
+  /** True for a pipe that the shell has opened, as for `<(…)`. */
+  readonly isPipe: boolean;
   /** Makes the error of a file that cannot be read after all. */
   refuse(this: void, error: unknown): GoondanError;
 }
@@ -25,15 +27,18 @@ export async function checkFile(path: string, folder = process.cwd(), hint?: str
   try {
     const about = await stat(place);
     if (about.isDirectory()) throw unusable('is a folder');
+    const isPipe = about.isFIFO() && descriptor.test(place);
     // It is not even opened: to open a named pipe that nobody writes to would take forever.
-    if (!about.isFile()) throw unusable('is not a file');
-    if (about.size === 0) throw unusable('is empty', 'Name a file with content, or leave it out.');
+    if (!about.isFile() && !isPipe) throw unusable('is not a file');
+    if (about.size === 0 && !isPipe) throw unusable('is empty', 'Name a file with content, or leave it out.');
     await access(place, constants.R_OK);
-    return { place, size: about.size, refuse };
+    return { place, size: about.size, isPipe, refuse };
   } catch (error) {
     throw GoondanError.is(error) ? error : refuse(error);
   }
 }
+
+const descriptor = /^\/(?:dev\/stdin|(?:dev|proc\/self)\/fd\/\d+)$/;
 
 function problemOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -18,6 +18,7 @@ const mainSource = `
 const [folder, mode, value] = process.argv.slice(2);
 if (mode === 'exit') process.exit(Number(value));
 if (mode === 'die') process.kill(process.pid, value);
+if (mode === 'open') process.stdout.write(await Bun.file(value).text());
 if (mode === 'read') process.stdout.write(await Bun.stdin.text());
 if (mode === 'wait') {
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']) {
@@ -49,6 +50,12 @@ test('passes standard input on', async () => {
   await child.stdin.write('said to the launcher');
   await child.stdin.end();
   expect(await child.stdout.text()).toBe('said to the launcher');
+});
+
+test.each(['/dev/fd/9', '/proc/self/fd/9'])('passes on an open file that the shell names as %s', async (path) => {
+  const launcher = join(await install('bun package'), 'bin', 'gdn.cjs');
+  const script = `printf content | node '${launcher}' open ${path} 9<&0 </dev/null`;
+  expect(await Bun.spawn(['sh', '-c', script]).stdout.text()).toBe('content');
 });
 
 test.each([0, 1, 4, 130])('ends with exit code %d when main does', async (code) => {

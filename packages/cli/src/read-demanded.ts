@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Delivery } from '@goondan/runtime';
 
 /**
@@ -10,6 +11,7 @@ export async function readDemanded(file: string | undefined): Promise<Pick<Deliv
     import('@goondan/runtime/bundle'),
     import('./check-file.ts'),
   ]);
-  await checkFile(file);
-  return { output: { schema: readSchemaFile(file) } };
+  const { place, isPipe } = await checkFile(file);
+  const text = isPipe ? await readFile(place, 'utf8') : undefined;
+  return { output: { schema: readSchemaFile(file, text) } };
 }

@@ -101,6 +101,13 @@ for (const [store, testHere] of stores) {
     },
   );
 
+  testHere(`Y-01 ${store}: --schema reads a pipe, and names the place of a mistake in it`, async () => {
+    const args = ['run', '--trust', '--input', 'How warm?', '--schema', '/dev/stdin', '--bundle', 'bundle'];
+    const askWith = (stdin: string) => place.runProcessWith({ env: envOf(store), stdin }, ...args);
+    expect((await askWith(JSON.stringify(weather))).stdout).toBe(`${JSON.stringify(answer)}\n`);
+    expect((await askWith('type: object\nnope: 1\n')).stderr).toStartWith('E_OUTPUT_INVALID: /dev/stdin:2:1: ');
+  });
+
   testHere(`Y-01 ${store}: an agent gets the output of an agent in another process`, async () => {
     expect((await ask('ask')).stdout).toBe(`Clerk: ${JSON.stringify(answer)}\n`);
   });

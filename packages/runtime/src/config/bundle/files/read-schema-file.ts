@@ -6,16 +6,16 @@ import type { SchemaProblem } from '../../../json/find-schema-problem.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import { readTextFile, refusalText } from './text-file.ts';
+import { readTextFile, refusalText, type TextFile } from './text-file.ts';
 
 const LARGEST_FILE = 1024 * 1024;
 
 /**
- * Reads a schema for `output`. **Errors** — `E_OUTPUT_INVALID` when the file cannot be read or has no schema that an answer
+ * Reads a schema for `output`. `text`: the content, if it is not read from a file. **Errors** — `E_OUTPUT_INVALID` when the file cannot be read or has no schema that an answer
  * can fit, with the place in the file.
  */
-export function readSchemaFile(path: string): JsonSchema {
-  const read = readSchemaIn(path, path);
+export function readSchemaFile(path: string, text?: string): JsonSchema {
+  const read = text === undefined ? readSchemaIn(path, path) : readSchemaText({ type: 'text', text }, path);
   if (!Array.isArray(read)) return read;
   const [first] = read;
   const { file = path, line = 1, column = 1, message = '', suggestion } = first?.problem ?? {};
@@ -25,10 +25,13 @@ export function readSchemaFile(path: string): JsonSchema {
 
 /** Returns the schema in the file at `path`, or its problems. `file`: the name of the file in messages. */
 export function readSchemaIn(path: string, file: string, resource?: string): JsonSchema | Finding[] {
+  return readSchemaText(readTextFile(path, LARGEST_FILE), file, resource);
+}
+
+function readSchemaText(read: TextFile, file: string, resource?: string): JsonSchema | Finding[] {
   const refuse = (message: string, place = { file, line: 1, column: 1 }, suggestion = WRITE_SCHEMA) => [
     errorAt(place, 'E_OUTPUT_INVALID', message, suggestion, resource),
   ];
-  const read = readTextFile(path, LARGEST_FILE);
   if (read.type === 'missing') return refuse('There is no such file.');
   if (read.type === 'refused') return refuse(`The file ${refusalText(read.reason, LARGEST_FILE)}.`);
   if (read.type === 'bytes') return refuse('The file is not UTF-8 text.', { file, ...read });
