@@ -45,7 +45,8 @@ const serverCodes = new Set(['api_error', 'server_error', 'INTERNAL', 'UNAVAILAB
 const creditCodes = new Set(['insufficient_quota', 'billing_error']);
 
 const sendLess =
-  'Set `limits` of the Model, so that calls wait before the provider refuses them, or add Extension/model-fallback, which calls another model.';
+  'Wait a minute, then send the input again. If it happens often, set `limits` of the Model, so that calls wait before the provider refuses them, or add Extension/model-fallback, which calls another model.';
+const pay = 'Check the credit and the plan of the account at the provider, or use the key of another account.';
 /** Every later turn sends the files of a conversation again. */
 const leaveFile =
   'If the model does not take a file of the conversation, continue from a message before it: `gdn fork AGENT INSTANCE --at POSITION --as NEW`.';
@@ -65,7 +66,7 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
   }
   if (isRefusedKey(failure)) return fail('E_MODEL_AUTH', 'auth', ...refusedKey(call));
   if (failure.codes.some((code) => creditCodes.has(code))) {
-    return fail('E_MODEL_FAILED', 'credit', `${call.label} failed`);
+    return fail('E_MODEL_FAILED', 'credit', `${call.label} failed`, { suggestion: pay });
   }
   const passing = passingKind(failure);
   if (passing !== undefined) {
