@@ -47,6 +47,20 @@ test('the table has local times, and is as wide as the terminal, also with wide 
   expect(rows.map((row) => row.endsWith('…'))).toEqual([true, true, false]);
 });
 
+test.each([40, 60])('in %d columns, the columns that do not fit are below, under their heads', (columns) => {
+  let screen = '';
+  const stdout = { write: (text: string) => (screen += text), isTTY: true, columns };
+  const terminal = openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } });
+  printTurns([turn('default', 'word '.repeat(50))], terminal);
+  const lines = screen.trimEnd().split('\n');
+  for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(columns);
+  const [heads, row] = [lines.slice(0, lines.length / 2), lines.slice(lines.length / 2)];
+  expect(heads.join(' ').split(/ +/)).toEqual(['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked']);
+  const placeOf = (texts: readonly string[], text: string) => texts.map((each) => each.indexOf(text));
+  expect(placeOf(row, 'turn-1')).toEqual(placeOf(heads, 'turn'));
+  expect(placeOf(row, 'word')).toEqual(placeOf(heads, 'asked'));
+});
+
 test('every listed id finds its turn, also if a sender chose a long id', () => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text) };

@@ -2,33 +2,25 @@
 import type { TurnSummary } from '@goondan/runtime/history';
 import { describeDuration, findTurnId, shortTurnId } from '@goondan/runtime/internal';
 import { harmlessText } from '../harmless-text.ts';
-import { widthOf } from '../graphemes.ts';
-import { cutToWidth, padToWidth, PIPED } from '../fit-width.ts';
+import { cutToWidth } from '../fit-width.ts';
+import { renderTable } from '../render-table.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
+const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
+
 export function printTurns(turns: readonly TurnSummary[], terminal: Terminal): void {
-  const { print, colors, columns } = terminal;
   const turnIds = turns.map(({ turnId }) => turnId);
   const rows = turns.map((turn) => [
     showTime(turn.startedAt, terminal),
-    harmlessText(turn.agentName),
+    turn.agentName,
     cutToWidth(harmlessText(turn.instanceKey), 20),
-    harmlessText(showId(turn.turnId, turnIds)),
+    showId(turn.turnId, turnIds),
     turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
     outcomeOf(turn),
-    harmlessText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
+    (turn.input ?? '').replaceAll(/\s+/g, ' '),
   ]);
-  const heads = ['time', 'agent', 'instance', 'turn', 'took', 'outcome', 'asked'];
-  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => widthOf(row[index] ?? ''))));
-  const last = heads.length - 1;
-  const rest = Math.max(10, (columns ?? PIPED) - widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0));
-  const lineOf = (cells: readonly string[]) =>
-    cells
-      .map((cell, index) => (index === last ? cutToWidth(cell, rest) : padToWidth(cell, widths[index] ?? 0)))
-      .join('  ')
-      .trimEnd();
-  print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
+  terminal.print(renderTable(heads, rows, terminal, { cutsLast: true }));
 }
 
 /** The length of an id that a sender chose, if its beginning finds the turn, too. */

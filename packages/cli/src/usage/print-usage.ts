@@ -1,7 +1,7 @@
 /** Prints the report of `gdn usage` as a table. */
-import { cutToWidth, padToWidth } from '../fit-width.ts';
-import { widthOf } from '../graphemes.ts';
+import { cutToWidth } from '../fit-width.ts';
 import { harmlessText } from '../harmless-text.ts';
+import { renderTable } from '../render-table.ts';
 import type { Terminal } from '../terminal.ts';
 import type { UsageReport, UsageRow, UsageSum } from './sum-spendings.ts';
 
@@ -14,12 +14,7 @@ export function printUsage(report: UsageReport, terminal: Terminal): void {
     ...rows.map((row) => [nameOf(row), ...countsOf(row, currency)]),
     ...(rows.length > 1 ? [['total', ...countsOf(total, currency)]] : []),
   ];
-  const widths = heads.map((head, index) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))));
-  const lineOf = (row: readonly string[]) =>
-    row
-      .map((cell, index) => (index === 0 ? padToWidth(cell, widths[0] ?? 0) : alignRight(cell, widths[index])))
-      .join('  ');
-  terminal.print(`${terminal.colors.dim(lineOf(heads))}\n${cells.map((row) => `${lineOf(row)}\n`).join('')}`);
+  terminal.print(renderTable(heads, cells, terminal, { alignsRight: true }));
   for (const note of notesOf(report)) terminal.printError(`${note}\n`);
 }
 
@@ -41,10 +36,6 @@ function countsOf({ calls, usage, cost, unpricedCalls }: UsageSum, currency: str
   const known = cost === undefined ? [] : [`${cost.toFixed(4)} ${currency}`];
   const unknown = unpricedCalls === undefined ? [] : [`${unpricedCalls} unpriced`];
   return [...counts, [...known, ...unknown].join(' + ')];
-}
-
-function alignRight(cell: string, width = 0): string {
-  return `${' '.repeat(Math.max(0, width - widthOf(cell)))}${cell}`;
 }
 
 function notesOf({ unpriced = [], missingPrices = {}, problems = [] }: UsageReport): string[] {
