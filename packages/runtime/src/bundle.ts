@@ -3,7 +3,7 @@ export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
 export { readSchemaFile } from './config/bundle/files/read-schema-file.ts';
 export { type BundleSwarms, loadBundle, loadSwarms } from './config/bundle/load-bundle.ts';
-export { loadPrices } from './config/bundle/prices/load-prices.ts';
+export { loadPrices, readPrices } from './config/bundle/prices/load-prices.ts';
 export { type DeclaredAgents, declaredAgents } from './config/bundle/resolve/declared-agents.ts';
 export { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
 export type { DeclaredAgent } from './config/declared-agent.ts';
