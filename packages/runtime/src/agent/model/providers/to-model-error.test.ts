@@ -220,6 +220,8 @@ describe('suggestions', () => {
   test.each([
     [apiError(401, {}), 'SOME_API_KEY', 'Check SOME_API_KEY'],
     [apiError(429, { error: { message: 'Slower.' } }), 'failed (HTTP 429): Slower.', 'Extension/model-fallback'],
+    [apiError(429, { error: { message: 'Slower.' } }), '', 'Wait a minute, then send the input again.'],
+    [apiError(429, { error: { message: 'Pay.', code: 'insufficient_quota' } }), 'Pay.', 'Check the credit'],
     [apiError(404, { error: { message: 'No such model.' } }), 'was not found (HTTP 404): No such model.', call.address],
     [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 'cannot be reached: refused', call.address],
   ])('after %p', (thrown, message, suggestion) => {
