@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { wrapWords } from './fit-width.ts';
 import { discardTypedAhead } from './discard-typed-ahead.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -8,7 +9,7 @@ import type { Terminal } from './terminal.ts';
  */
 export async function askLine(question: string, terminal: Terminal, signal?: AbortSignal): Promise<string | undefined> {
   discardTypedAhead();
-  terminal.printError(question);
+  terminal.printError(`${wrapWords(question.trimEnd(), terminal.errorColumns)} `);
   // Without the option `output`, readline does not change the mode of the terminal, so Ctrl-C works as usual.
   const lines = createInterface({ input: process.stdin });
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));

@@ -33,6 +33,7 @@ import { addTraceCommand } from './commands/trace.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { wrapWords } from './fit-width.ts';
 import { GdnCommand, helpWidth } from './gdn-command.ts';
 import { readVersion } from './read-version.ts';
 import type { Terminal } from './terminal.ts';
@@ -52,7 +53,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     // So that `gdn nodes drain` has options of its own, although `gdn nodes` has the same ones.
     .enablePositionalOptions()
     .configureOutput({
-      writeOut: (text) => terminal.print(text),
+      writeOut: (text) => terminal.print(fitHelp(text, terminal.columns)),
       writeErr: (text) => terminal.printError(text),
       getOutHelpWidth: () => helpWidth(terminal.columns),
       getErrHelpWidth: () => helpWidth(terminal.columns),
@@ -129,6 +130,12 @@ Exit codes:
   3    there is nothing to run, or the set-up is wrong
   4    the bundle has errors
   130  it was interrupted`;
+
+/** Breaks the lines of a help that commander does not wrap. Examples stay whole, because people copy them. */
+function fitHelp(text: string, columns: number | undefined): string {
+  const lines = text.split('\n').map((line) => (line.startsWith('  $ ') ? line : wrapWords(line, columns, '  ')));
+  return lines.join('\n');
+}
 
 /** Rejects an empty value, because a script passes one when a variable is not set. */
 function refuseEmptyValues(command: Command): void {

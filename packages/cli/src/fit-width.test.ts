@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { cutToWidth, padToWidth } from './fit-width.ts';
+import { cutToWidth, padToWidth, wrapWords } from './fit-width.ts';
 import { shorten } from './shorten.ts';
 
 describe('cutToWidth', () => {
@@ -14,6 +14,21 @@ describe('cutToWidth', () => {
   ])('%p in %d columns is %p', (text, columns, expected) => {
     expect(cutToWidth(text, columns)).toBe(expected);
     expect(Bun.stringWidth(cutToWidth(text, columns))).toBeLessThanOrEqual(columns);
+  });
+});
+
+describe('wrapWords', () => {
+  test.each([
+    ['breaks between words', 'one two three four', 12, '', ['one two', 'three four']],
+    ['keeps the indentation of a line, and hangs', '  one two three four', 16, '  ', ['  one two', '    three four']],
+    ['breaks a word that is wider than the row', `a ${'x'.repeat(16)}`, 12, '', [`a ${'x'.repeat(10)}`, 'xxxxxx']],
+    ['counts columns', '漢字漢字 漢字 漢字', 13, '', ['漢字漢字 漢字', '漢字']],
+    ['does not change what fits', 'one  two ', 12, '', ['one  two ']],
+    ['does not change a line without room', 'one two three', 8, '', ['one two three']],
+    ['does not change a text for a pipe', 'one two three four', undefined, '', ['one two three four']],
+    ['wraps each line', 'one\nthree four five', 12, '', ['one', 'three four', 'five']],
+  ])('%s', (_title, text, columns, hang, rows) => {
+    expect(wrapWords(text, columns, hang).split('\n')).toEqual(rows);
   });
 });
 

@@ -20,6 +20,29 @@ export function cutToWidth(text: string, columns: number): string {
   return `${kept}…`;
 }
 
+/** The minimum number of columns for words. If there are fewer, the terminal wraps the line. */
+const LEAST_ROOM = 12;
+
+/**
+ * Breaks lines between words, so that they fit. The rows below a line keep its indentation and begin with `hang`. A word
+ * that is wider than a row is broken. Without `columns`, the text stays as it is, because no person watches.
+ */
+export function wrapWords(text: string, columns: number | undefined, hang = ''): string {
+  if (columns === undefined) return text;
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, columns, hang))
+    .join('\n');
+}
+
+function wrapLine(line: string, columns: number, hang: string): string {
+  const [start = ''] = /^ */.exec(line) ?? [];
+  const room = columns - start.length - hang.length;
+  if (room < LEAST_ROOM || Bun.stringWidth(line) <= columns) return line;
+  const rows = Bun.wrapAnsi(line.slice(start.length), room, { hard: true }).split('\n');
+  return rows.map((row, index) => `${start}${index === 0 ? '' : hang}${row}`).join('\n');
+}
+
 export function padToWidth(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }

@@ -6,6 +6,7 @@ import type { ClusterAccess } from './cluster/cluster-access.ts';
 import { bundleFolder, type BundleOptions } from './common-options.ts';
 import { completeCommands } from './complete-commands.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { wrapWords } from './fit-width.ts';
 import { printJson } from './print-json.ts';
 import { reportError } from './report-error.ts';
 import { quoteForShell } from './quote-for-shell.ts';
@@ -22,6 +23,8 @@ export interface Result {
 const WIDEST = 100;
 /** The width of help when the output is not a terminal. */
 const NARROW = 80;
+/** With fewer columns beside the terms, commander would not wrap the descriptions. */
+const LEAST_DESCRIPTION = 44;
 
 export class GdnCommand extends Command {
   readonly #terminal: Terminal;
@@ -181,8 +184,16 @@ export class GdnCommand extends Command {
   override createHelp(): Help {
     const help = new Help();
     const describe = help.optionDescription.bind(help);
+    const formatItem = help.formatItem.bind(help);
     return Object.assign(help, {
       ...this.configureHelp(),
+      boxWrap: (text: string, width: number) => wrapWords(text, width),
+      // In a narrow terminal, a description is below its term.
+      formatItem(term: string, termWidth: number, description: string, helper: Help) {
+        const { helpWidth: width = NARROW } = help;
+        if (width - termWidth >= LEAST_DESCRIPTION) return formatItem(term, termWidth, description, helper);
+        return wrapWords(`  ${term}\n      ${description}`, width);
+      },
       optionDescription: (option: Option) => `${describe(option)}${option.mandatory ? ' (needed)' : ''}`,
     });
   }

@@ -3,6 +3,7 @@
  * is written out; tabs stay.
  */
 import type { FileChange } from '@goondan/runtime/internal';
+import { wrapWords } from './fit-width.ts';
 import { showText } from './question/show-text.ts';
 import type { Colors } from './colors.ts';
 
@@ -34,6 +35,14 @@ export function asPlainLines(texts: readonly string[]): readonly DiffLine[] {
 export function paintDiffLine({ text, tone }: DiffLine, { bold, cyan, green, red }: Colors): string {
   if (tone === 'plain') return text;
   return { file: bold, place: cyan, added: green, deleted: red }[tone](text);
+}
+
+/** Returns lines for a terminal, indented. Sentences break between words; a line of a file stays as it is. */
+export function layOutLines(lines: readonly DiffLine[], colors: Colors, columns: number | undefined): string[] {
+  return lines.map((line) => {
+    const painted = `    ${paintDiffLine(line, colors)}`;
+    return `${line.tone === 'plain' ? wrapWords(painted, columns, '  ') : painted}\n`;
+  });
 }
 
 const MOST_LINES = 200;

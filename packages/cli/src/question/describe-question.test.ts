@@ -12,11 +12,11 @@ const question = {
   args: { command: 'ls\nrm -rf /' },
   reason: 'It is a shell.',
 };
-const plain = createColors(false);
+const piped = { colors: createColors(false), isWatched: false, columns: undefined };
 
 describe('the description of a waiting call', () => {
   test('has everything that a person must judge', () => {
-    expect(describeQuestion(question, plain, false)).toBe(
+    expect(describeQuestion(question, piped)).toBe(
       [
         '3fa9c1d2  helper (default) wants to run bash__exec',
         '    {"command":"ls\\nrm -rf /"}',
@@ -25,6 +25,20 @@ describe('the description of a waiting call', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  test('breaks between words in a narrow terminal, except in the lines of a file', () => {
+    const args = {
+      changesetId: 'c1',
+      digest: 'd',
+      files: [{ path: 'a', change: 'added', diff: `+${'x '.repeat(30)}` }],
+    };
+    const narrow = { ...piped, columns: 40 };
+    const shown = describeQuestion({ ...question, kind: 'change', args, reason: 'word '.repeat(20) }, narrow).split(
+      '\n',
+    );
+    expect(shown.filter((line) => line.length > 40)).toEqual([`    +${'x '.repeat(30)}`]);
+    expect(shown.join(' ').match(/word /g)).toHaveLength(20);
   });
 
   test('L-05 has the difference of a change, by which agent, and the number of lines that are left', () => {
@@ -39,7 +53,7 @@ describe('the description of a waiting call', () => {
       args: { changesetId: 'c1', digest: 'd', files },
       reason: 'Agent helper wants to change 2 files of its bundle.',
     };
-    const shown = describeQuestion(change, plain, false).split('\n');
+    const shown = describeQuestion(change, piped).split('\n');
     expect(shown.slice(0, 8)).toEqual([
       '3fa9c1d2  helper (default) wants to change its bundle',
       '    changed  a.md  (+1 -1)',
@@ -57,7 +71,7 @@ describe('the description of a waiting call', () => {
       '',
     ]);
     const colors = createColors(true);
-    expect(describeQuestion(change, colors, false)).toContain(
+    expect(describeQuestion(change, { ...piped, colors })).toContain(
       `    ${colors.red('-old')}\n    ${colors.green('+new')}\n`,
     );
   });
@@ -66,7 +80,7 @@ describe('the description of a waiting call', () => {
     const describeLines = (count: number, kind?: 'change') => {
       const diff = `--- /dev/null\n+++ b/a\n@@ -0,0 +1,${count} @@\n${'+x\n'.repeat(count)}`;
       const args = { changesetId: '\u001b[1A', files: [{ path: 'a', change: 'added', diff }] };
-      return describeQuestion({ ...question, ...(kind && { kind }), args }, plain, false);
+      return describeQuestion({ ...question, ...(kind && { kind }), args }, piped);
     };
     expect(describeLines(200, 'change')).toContain('… and 1 line more: see all of them with `gdn approve --json`');
     expect(describeLines(200, 'change')).toContain('changeset \\u001b[1A, turn');
@@ -83,7 +97,7 @@ describe('the description of a waiting call', () => {
     { changesetId: 'c1', files: [null] },
     { changesetId: 'c1', files: [{ path: 'a', change: 'moved', diff: '' }] },
   ] as JsonObject[])('shows the arguments of a change as they are if they are not a difference: %j', (args) => {
-    const shown = describeQuestion({ ...question, kind: 'change', args }, plain, false);
+    const shown = describeQuestion({ ...question, kind: 'change', args }, piped);
     expect(shown.split('\n')[1]).toBe(`    ${JSON.stringify(args)}`);
   });
 
@@ -93,7 +107,7 @@ describe('the description of a waiting call', () => {
       reason: 'ok\u001b[2K\u001b[1A',
       args: { command: `echo \u202e hi \u200b\u{e0041}`, x: 'y'.repeat(5_000) },
     };
-    const shown = describeQuestion(tricky, plain, false);
+    const shown = describeQuestion(tricky, piped);
     expect(shown).toContain('ok\\u001b[2K\\u001b[1A');
     expect(shown).toContain('echo \\u202e hi \\u200b\\u{e0041}');
     expect(shown).toMatch(/… and \d+ characters more: see them with `gdn approve --json`/);
@@ -103,7 +117,7 @@ describe('the description of a waiting call', () => {
 
   test('N-04 names the extension and the server that ask', () => {
     const askedBy = { extension: 'mcp', server: 'git\u202ehub' };
-    expect(describeQuestion({ ...question, askedBy }, plain, false)).toContain(
+    expect(describeQuestion({ ...question, askedBy }, piped)).toContain(
       '    server git\\u202ehub, extension mcp, turn e1, asked ',
     );
   });
@@ -111,7 +125,7 @@ describe('the description of a waiting call', () => {
   test('N-04 shows the whole address of a page and its host, which letters of other scripts cannot imitate', () => {
     const url = `https://xn--ggle-0nda.com/login?${'x'.repeat(5_000)}`;
     const page = { ...question, kind: 'page' as const, args: {}, reason: 'Sign in.', askedBy: { server: 'mail' } };
-    expect(describeQuestion({ ...page, url }, plain, false)).toBe(
+    expect(describeQuestion({ ...page, url }, piped)).toBe(
       [
         '3fa9c1d2  helper (default) asks you to open a page',
         '    Sign in.',
@@ -121,10 +135,8 @@ describe('the description of a waiting call', () => {
         '',
       ].join('\n'),
     );
-    expect(describeQuestion({ ...page, url: 'https://gооgle.com/' }, plain, false)).toContain('A page of xn--');
-    expect(describeQuestion({ ...page, url: 'https://google.com@evil.org/' }, plain, false)).toContain(
-      'A page of evil.org,',
-    );
+    expect(describeQuestion({ ...page, url: 'https://gооgle.com/' }, piped)).toContain('A page of xn--');
+    expect(describeQuestion({ ...page, url: 'https://google.com@evil.org/' }, piped)).toContain('A page of evil.org,');
   });
 
   test('N-04 lists the fields of a form, but not if they are asked one by one', () => {
@@ -143,7 +155,7 @@ describe('the description of a waiting call', () => {
       '    eggs: a whole number, at least 1, optional, default 2',
     ];
     const rest = '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z';
-    const lines = (listsFields: boolean) => describeQuestion(form, plain, false, listsFields).split('\n');
+    const lines = (listsFields: boolean) => describeQuestion(form, piped, listsFields).split('\n');
     expect(lines(true)).toEqual(['3fa9c1d2  helper (default) asks you', '    Which cake?', ...fields, rest, '']);
     expect(lines(false)).toEqual(['3fa9c1d2  helper (default) asks you', '    Which cake?', rest, '']);
   });

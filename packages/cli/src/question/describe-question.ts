@@ -2,9 +2,11 @@ import type { QuestionSummary } from '@goondan/runtime';
 import { readForm } from '@goondan/runtime/control';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import type { JsonObject } from '@goondan/types';
-import { asPlainLines, type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
+import { asPlainLines, type DiffLine, layOutLines, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
+import type { Terminal } from '../terminal.ts';
 import type { Colors } from '../colors.ts';
+import { wrapWords } from '../fit-width.ts';
 import { describeField } from './describe-field.ts';
 import { type AskedChange, readChange } from './read-change.ts';
 import { showText } from './show-text.ts';
@@ -19,12 +21,16 @@ const MOST_SHOWN = 4_000;
 /** Describes a question for the person who answers it. The fields of a form are listed if `listsFields` is true. */
 export function describeQuestion(
   question: QuestionSummary,
-  colors: Colors,
-  isWatched: boolean,
+  { colors, isWatched, columns }: Pick<Terminal, 'colors' | 'isWatched' | 'columns'>,
   listsFields = true,
 ): string {
-  const lines = questionLines(question, isWatched, listsFields).map((line) => `    ${paintDiffLine(line, colors)}`);
-  return [questionHead(question, colors), ...lines, ''].join('\n');
+  const head = wrapWords(questionHead(question, colors), columns, '    ');
+  return `${head}\n${layOutLines(questionLines(question, isWatched, listsFields), colors, columns).join('')}`;
+}
+
+/** Standard error as the place of a question. */
+export function onStandardError({ errorColors, errorColumns, canAsk }: Terminal) {
+  return { colors: errorColors, columns: errorColumns, isWatched: canAsk };
 }
 
 /** Returns the first line of the description: id, agent, and its wish. */

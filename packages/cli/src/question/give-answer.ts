@@ -9,7 +9,7 @@ import type { Result } from '../gdn-command.ts';
 import { interrupted } from '../interrupted.ts';
 import type { Terminal } from '../terminal.ts';
 import { askQuestion } from './ask-question.ts';
-import { describeQuestion } from './describe-question.ts';
+import { describeQuestion, onStandardError } from './describe-question.ts';
 import { findQuestion } from './find-question.ts';
 import type { PersonAnswer } from './person-answer.ts';
 import { personName } from './person-name.ts';
@@ -116,7 +116,7 @@ async function askHere(
   signal: AbortSignal,
   isEditing = false,
 ): Promise<PersonAnswer> {
-  terminal.printError(describeQuestion(question, terminal.errorColors, terminal.canAsk, false));
+  terminal.printError(describeQuestion(question, onStandardError(terminal), false));
   const answer = await askQuestion(question, terminalAsker(terminal, signal), isEditing);
   if (answer === undefined) throw interrupted(`${question.id} stays unanswered.`);
   return answer;

@@ -20,9 +20,10 @@ export async function listQuestions(options: BundleOptions, terminal: Terminal, 
 function describeAll(
   questions: readonly QuestionSummary[],
   grants: readonly GrantSummary[],
-  { colors, isWatched, suggest }: Terminal,
+  terminal: Terminal,
 ): string {
-  const asked = questions.map((question) => describeQuestion(question, colors, isWatched)).join('');
+  const { colors, isWatched, suggest } = terminal;
+  const asked = questions.map((question) => describeQuestion(question, terminal)).join('');
   const commands = [
     ...(questions.some(({ kind }) => kind !== 'form') ? ['`gdn approve ID`'] : []),
     ...(questions.some(({ kind }) => kind === 'form')

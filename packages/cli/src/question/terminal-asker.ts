@@ -1,5 +1,5 @@
 import { askLine } from '../ask-line.ts';
-import { paintDiffLine } from '../show-diff.ts';
+import { layOutLines } from '../show-diff.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Asker } from './asker.ts';
 import { editInEditor } from './edit-in-editor.ts';
@@ -8,8 +8,7 @@ import { editInEditor } from './edit-in-editor.ts';
 export function terminalAsker(terminal: Terminal, signal: AbortSignal): Asker {
   return {
     show(lines) {
-      const painted = lines.map((line) => `    ${paintDiffLine(line, terminal.errorColors)}\n`);
-      terminal.printError(painted.join(''));
+      terminal.printError(layOutLines(lines, terminal.errorColors, terminal.errorColumns).join(''));
     },
     suggest: terminal.suggest,
     readLine: (prompt) => askLine(prompt, terminal, signal),

@@ -7,7 +7,7 @@ import { isBelowSwarm } from '@goondan/runtime/internal';
 import type { Terminal } from '../terminal.ts';
 import type { TakeInterrupt } from '../with-interrupt.ts';
 import { QuestionDesk } from './question-desk.ts';
-import { describeQuestion } from './describe-question.ts';
+import { describeQuestion, onStandardError } from './describe-question.ts';
 import { askQuestion } from './ask-question.ts';
 import type { PersonAnswer } from './person-answer.ts';
 import { personName } from './person-name.ts';
@@ -72,7 +72,7 @@ async function askPerson(
   const left = new AbortController();
   const giveBack = takeInterrupt?.(() => left.abort());
   try {
-    terminal.printError(describeQuestion(question, terminal.errorColors, terminal.canAsk, false));
+    terminal.printError(describeQuestion(question, onStandardError(terminal), false));
     const answer = await askQuestion(question, terminalAsker(terminal, AbortSignal.any([signal, left.signal])));
     if (answer !== undefined) return answer;
     if (!signal.aborted) {
@@ -87,7 +87,7 @@ async function askPerson(
 
 function tellWhere(question: QuestionSummary, { options }: DeskPlace, terminal: Terminal): undefined {
   terminal.printError(
-    `${nameSubject(question)} waits for you:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}` +
+    `${nameSubject(question)} waits for you:\n${describeQuestion(question, onStandardError(terminal))}` +
       `${answerCommands(question, options)}.\n`,
   );
 }
@@ -100,7 +100,7 @@ function answerCommands({ id, kind }: QuestionSummary, options: readonly string[
 
 function refuse(question: QuestionSummary, note: string, terminal: Terminal): PersonAnswer {
   terminal.printError(
-    `${nameSubject(question)} needs an answer, but no person can be asked, so it is denied:\n${describeQuestion(question, terminal.errorColors, terminal.canAsk)}`,
+    `${nameSubject(question)} needs an answer, but no person can be asked, so it is denied:\n${describeQuestion(question, onStandardError(terminal))}`,
   );
   return { decision: 'denied', note };
 }

@@ -10,8 +10,7 @@ test('a line that is too wide continues below, in its branches and its colour, c
   expect(fitted.split('\n')).toEqual([
     'turn host',
     `│ │ ${yellow('~ args.text: one →')}`,
-    `│ │   ${yellow(' 漢字漢字 and so ')}`,
-    `│ │   ${yellow('on')}`,
+    `│ │   ${yellow('漢字漢字 and so on')}`,
     '│ short',
   ]);
   for (const line of fitted.split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(24);
@@ -20,7 +19,7 @@ test('a line that is too wide continues below, in its branches and its colour, c
 test('a word that is wider than the room is broken, and keeps its indentation', () => {
   expect(fitTree(`│     + ${'x'.repeat(30)}`, 24).split('\n')).toEqual([
     `│     + ${'x'.repeat(14)}`,
-    `│   ${'x'.repeat(16)}`,
+    `│       ${'x'.repeat(16)}`,
   ]);
 });
 

@@ -26,7 +26,7 @@ test.each([
   let screen = '';
   const stdout = { write: (text: string) => (screen += text), ...stream };
   printTrace([turn], openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } }), { hasHeads: false });
-  const lines = screen.trimEnd().split('\n').slice(1);
+  const lines = screen.trimEnd().split('\n').slice(-2);
   expect(lines).toEqual([
     'turn host 3.00 ms',
     expect.stringMatching(/^│ toolCall shop__buy 3\.00 ms \{"what":"apples .*…$/),

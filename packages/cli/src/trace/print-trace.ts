@@ -1,7 +1,7 @@
 /** Prints a recorded turn for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
-import { cutToWidth, PIPED } from '../fit-width.ts';
+import { cutToWidth, PIPED, wrapWords } from '../fit-width.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
@@ -23,12 +23,13 @@ export function printTrace(
   const time = (text: string) => showTime(text, terminal);
   const styles = { kind: colors.cyan, name: colors.bold, time: colors.dim, change: colors.yellow, error: colors.red };
   const fit = (start: string, text: string) => cutToRoom(text, (columns ?? PIPED) - Bun.stringWidth(start));
+  const dimWords = (text: string) => colors.dim(wrapWords(text, columns, GOES_ON));
   const trees = turns.map((turn) => {
     const whole = renderTrace(turn, { paint: (style, text) => styles[style](text), fit, time, isFull });
     const tree = columns === undefined ? whole : fitTree(whole, columns);
-    return hasHeads ? `${colors.dim(describeTurn(turn, time(turn.startedAt)))}\n${tree}` : tree;
+    return hasHeads ? `${dimWords(describeTurn(turn, time(turn.startedAt)))}\n${tree}` : tree;
   });
-  print(`${colors.dim(isFull ? `${legend} · » what it said` : legend)}\n${trees.join('\n')}\n`);
+  print(`${dimWords(isFull ? `${legend} · » what it said` : legend)}\n${trees.join('\n')}\n`);
 }
 
 /** Cuts a text to its room in a line. Returns an empty text if there is hardly any room. */
@@ -37,6 +38,7 @@ function cutToRoom(text: string, room: number): string {
 }
 
 const LEAST_ROOM = 12;
+const GOES_ON = '  ';
 
 function describeTurn({ turnId, traceId, input = '' }: TurnTrace, startedAt: string): string {
   const asked = input === '' ? '' : `\nasked: ${harmlessText(input.replaceAll(/\s+/g, ' '))}`;

@@ -2,6 +2,7 @@
 import type { CallPrompt, RebuiltMessage, RebuiltTool, TurnPrompts, UnsentCall } from '@goondan/runtime/history';
 import { describeUnfit, shortTurnId } from '@goondan/runtime/internal';
 import type { ModelMessage, ModelReply } from '@goondan/types';
+import { wrapWords } from '../fit-width.ts';
 import { harmlessLines, harmlessText } from '../harmless-text.ts';
 import { describePart } from '../history/describe-message.ts';
 import { showTime } from '../show-time.ts';
@@ -15,7 +16,6 @@ const MOST_MESSAGES = 24;
 /** The number of messages at the beginning that are printed when others are left out. */
 const FIRST_MESSAGES = 4;
 const INDENT = '    ';
-const LEAST_ROOM = 24;
 
 type PromptTerminal = Pick<Terminal, 'colors' | 'columns' | 'isWatched'>;
 
@@ -151,9 +151,7 @@ class PromptPage {
     const shown = isCut ? text.slice(0, LONGEST_PART).toWellFormed() : text;
     const { columns } = this.terminal;
     for (const line of harmlessLines(shown).split('\n')) {
-      // In a pipe, a line stays whole for the next program.
-      const wrapped = columns === undefined ? line : wrap(line, Math.max(LEAST_ROOM, columns - INDENT.length));
-      for (const row of wrapped.split('\n')) this.add(`${INDENT}${row}`);
+      this.add(wrapWords(`${INDENT}${line}`, columns));
     }
     if (isCut) this.#note(`${text.length - LONGEST_PART} more characters`);
   }
@@ -177,10 +175,6 @@ function firstOnes(count: number): string {
 
 function counted(count: number): string {
   return count === 1 ? '1 message' : `${count} messages`;
-}
-
-function wrap(line: string, columns: number): string {
-  return Bun.wrapAnsi(line, columns, { hard: true, trim: false });
 }
 
 function textOf({ content }: ModelMessage, body: string): string {

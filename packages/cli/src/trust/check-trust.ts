@@ -53,7 +53,7 @@ function trustingCommand({ stateRoot, folder }: TrustQuestion): string {
 
 function questionAbout(folder: string, { errorColors }: Terminal): string {
   return (
-    `The code in ${errorColors.bold(folder)} is not trusted yet. Its tools, extensions and connectors\n` +
+    `The code in ${errorColors.bold(folder)} is not trusted yet. Its tools, extensions and connectors ` +
     'can do anything on this machine that you can do. Run it, and remember that?'
   );
 }
