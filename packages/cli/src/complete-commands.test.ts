@@ -8,7 +8,7 @@ const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env
 
 test.each([
   ['List them with `gdn instance list`.', 'List them with `gdn instance list --bundle a`.'],
-  ['`gdn deadletter retry AGENT INSTANCE ID`', '`gdn deadletter retry AGENT INSTANCE ID --bundle a`'],
+  ['`gdn deadletter retry ID`', '`gdn deadletter retry ID --bundle a`'],
   ['`gdn run --input TEXT`, or `gdn run`', '`gdn run a --input TEXT`, or `gdn run a`'],
   ['`gdn run b --detach`', '`gdn run b --detach`'],
   ['`gdn fork --at 2`, `gdn trace`', '`gdn fork --at 2`, `gdn trace --bundle a`'],

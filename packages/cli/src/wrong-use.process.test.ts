@@ -224,7 +224,7 @@ describe('one command', () => {
     await expectRefusal(args, exitCode, { message, suggestion });
   });
 
-  test.each(['send --input x', 'restart', 'reload', 'deadletter retry a b c', 'logs -f'])(
+  test.each(['send --input x', 'restart', 'reload', 'deadletter retry a', 'logs -f'])(
     'gdn %s: the swarm does not run',
     async (line) => {
       const state = at('a state root');

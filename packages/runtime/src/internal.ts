@@ -69,6 +69,7 @@ export { counterLimits } from './counters/claim.ts';
 export type { CounterState, CounterMoment } from './counters/counter-state.ts';
 export { notReserved, tooManyCounters } from './counters/counter-table.ts';
 export { type Clock, sleep, systemClock, waitAtMost } from './ports/clock.ts';
+export { findInInstances } from './orchestrator/control/find-queued-turn.ts';
 export { eventIdOf, randomIds, retryIdOf, turnIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';

@@ -283,6 +283,8 @@ describe('gdn deadletter', () => {
     ['host', 'retried-2', 'retry-2', 'Crash'],
     ['host', 'dropped-1', 'drop-1', 'Crash'],
     ['host', 'dropped-2', 'drop-2', 'Crash'],
+    ['host', 'twice-1', 'twice', 'Crash'],
+    ['host', 'twice-2', 'twice', 'Crash'],
   ] as const;
 
   beforeAll(async () => {
@@ -324,7 +326,7 @@ describe('gdn deadletter', () => {
       expect.stringMatching(/^helper default bad-3 {2}20\S+Z$/),
       `    ${all[2]?.reason}`,
       `    ${JSON.stringify(long.slice(0, 200))}`,
-      expect.stringContaining('`gdn deadletter retry AGENT INSTANCE ID --bundle bundle`'),
+      expect.stringContaining('`gdn deadletter retry ID --bundle bundle`'),
       '',
     ]);
     expect(all[2]?.reason).toContain('crashed its agent');
@@ -332,8 +334,8 @@ describe('gdn deadletter', () => {
 
   test('retry: its turn runs like that of a new input', async () => {
     await expectUnknown('retry');
-    expect((await gdn('deadletter retry host retried-1 retry-1')).stdout).toBe('Accepted again: turn retry-1~retry\n');
-    expect(await json('deadletter retry host retried-2 retry-2 --json')).toEqual({ retried: true });
+    expect((await gdn('deadletter retry retry-1')).stdout).toBe('Accepted again: turn retry-1~retry\n');
+    expect(await json('deadletter retry retry-2 --instance retried-2 --json')).toEqual({ retried: true });
     for (const key of ['retried-1', 'retried-2']) {
       expect(await json(`deadletter list --instance ${key} --json`)).toEqual([]);
       // This input is sent after the dead letter, to the same conversation.
@@ -345,8 +347,8 @@ describe('gdn deadletter', () => {
 
   test('drop: it is removed, and never handled', async () => {
     await expectUnknown('drop');
-    expect((await gdn('deadletter drop host dropped-1 drop-1')).stdout).toBe('Dropped.\n');
-    expect(await json('deadletter drop host dropped-2 drop-2 --json')).toEqual({ dropped: true });
+    expect((await gdn('deadletter drop drop-1')).stdout).toBe('Dropped.\n');
+    expect(await json('deadletter drop drop-2 --agent host --instance dropped-2 --json')).toEqual({ dropped: true });
     for (const key of ['dropped-1', 'dropped-2']) {
       expect(await json(`deadletter list --instance ${key} --json`)).toEqual([]);
       await gdn(`send --instance ${key} --input Then --wait`);
@@ -374,13 +376,11 @@ describe('gdn deadletter', () => {
   }
 
   async function expectUnknown(order: string): Promise<void> {
-    for (const [line, said] of [
-      ['host default bad-2', '"bad-2" of host (default)'],
-      ['host other bad-1', '"bad-1" of host (other)'],
-    ]) {
-      expect(await gdn(`deadletter ${order} ${line}`)).toEqual(
-        refusal(3, `E_DEAD_LETTER_UNKNOWN: There is no dead letter ${said}.\n`),
-      );
+    for (const line of ['bad', 'bad-2 --instance default', 'bad-1 --instance other', 'bad-1 --agent helper']) {
+      const said = `E_DEAD_LETTER_UNKNOWN: There is no dead letter "${line.split(' ')[0]}".\n`;
+      expect(await gdn(`deadletter ${order} ${line}`)).toEqual(refusal(3, said));
     }
+    const { stderr } = await gdn(`deadletter ${order} twice`);
+    expect(stderr).toMatch(/^E_TRACE_AMBIGUOUS: .*twice of host \(twice-1\).*twice of host \(twice-2\)/s);
   }
 });

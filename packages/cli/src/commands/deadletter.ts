@@ -1,5 +1,6 @@
+import type { DeadLetterSummary } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
-import { addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
+import { addressIn, type InstanceOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { showTime } from '../show-time.ts';
@@ -22,7 +23,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
     .option('--agent <name>', 'only dead letters of this agent')
     .option('--instance <key>', 'only dead letters of this conversation')
     .swarmOptions()
-    .examples('gdn deadletter list --bundle my-swarm --agent my-swarm')
+    .examples('gdn deadletter list --bundle my-swarm --agent assistant')
     .runs(showLetters);
 
   addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', retriedText);
@@ -36,21 +37,37 @@ export function addDeadletterCommand(program: GdnCommand): void {
   function addOrder(name: keyof typeof orders, summary: string, description: string, textOf: TextOf): void {
     group
       .command(name)
-      .argument('<agent>', 'the agent of the input')
-      .argument('<instance>', 'the key of the conversation')
       .argument('<id>', 'the id of the turn, short or whole, as `gdn deadletter list` shows it')
       .summary(summary)
       .description(description)
+      .option('--agent <name>', 'the agent, if several have a dead letter with this id')
+      .option('--instance <key>', 'the conversation, if several have a dead letter with this id')
       .swarmOptions()
-      .examples(`gdn deadletter ${name} my-swarm default mail-17 --bundle my-swarm`)
-      .runs(async (options: BundleOptions, _terminal, agent: string, instanceKey: string, id: string) => {
+      .examples(`gdn deadletter ${name} mail-17 --bundle my-swarm`)
+      .runs(async (options: InstanceOptions, _terminal, id: string) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');
         const { method, field } = orders[name];
         const swarm = await reachSwarm(options);
-        if (!(await swarm[method]({ agent, instanceKey, eventId: id }))) throw unknownLetter(agent, instanceKey, id);
+        const letter = findLetter(id, await swarm.deadLetters(addressIn(options)), await import('../short-turn-id.ts'));
+        if (letter === undefined || !(await swarm[method](letter))) {
+          throw new GoondanError('E_DEAD_LETTER_UNKNOWN', `There is no dead letter "${id}".`);
+        }
         return { json: { [field]: true }, text: await textOf(id) };
       });
   }
+}
+
+/** Finds the only letter with this id. **Errors** — `E_TRACE_AMBIGUOUS`, with the agents and conversations that have one. */
+function findLetter(
+  typed: string,
+  letters: readonly DeadLetterSummary[],
+  { findInInstances }: typeof import('../short-turn-id.ts'),
+) {
+  const found = findInInstances(
+    typed,
+    letters.map(({ agent: agentName, instanceKey, eventId }) => [{ agentName, instanceKey }, [eventId]]),
+  );
+  return found && { agent: found.address.agentName, instanceKey: found.address.instanceKey, eventId: found.id };
 }
 
 /** Returns the text for a person, after the order for the letter with this id. */
@@ -80,12 +97,8 @@ async function showLetters(options: InstanceOptions, terminal: Terminal): Promis
     return `${harmlessText(head)}\n    ${harmlessText(reason)}\n${start}`;
   });
   if (shown.length === 0) return { json: letters, text: 'There are no dead letters.\n' };
-  const how = 'Handle one again with `gdn deadletter retry AGENT INSTANCE ID`, or drop it with `gdn deadletter drop`.';
+  const how = 'Handle one again with `gdn deadletter retry ID`, or drop it with `gdn deadletter drop`.';
   return { json: letters, text: `${shown.join('')}${terminal.suggest(how)}\n` };
 }
 
 const MOST_SHOWN = 200;
-
-function unknownLetter(agent: string, instanceKey: string, id: string): GoondanError {
-  return new GoondanError('E_DEAD_LETTER_UNKNOWN', `There is no dead letter "${id}" of ${agent} (${instanceKey}).`);
-}
