@@ -115,6 +115,11 @@ describe('the commands', () => {
     expect(stdout).toMatch(/\nCommands:\n( {2}.*\n)+? {2}help \[command\]/);
   });
 
+  test('in a narrow terminal, a description is below its term', async () => {
+    const { stdout } = await runCaptured(['status', '--help'], { columns: 40 });
+    expect(stdout).toContain('\n  --json\n      print JSON instead of text\n');
+  });
+
   test('required options are marked', async () => {
     expect((await runCaptured(['send', '--help'])).stdout).toMatch(/^ {2}--input <text> .*\(needed\)$/m);
   });

@@ -102,10 +102,18 @@ for (const [store, testHere] of stores) {
   );
 
   testHere(`Y-01 ${store}: --schema reads a pipe, and names the place of a mistake in it`, async () => {
-    const args = ['run', '--trust', '--input', 'How warm?', '--schema', '/dev/stdin', '--bundle', 'bundle'];
-    const askWith = (stdin: string) => place.runProcessWith({ env: envOf(store), stdin }, ...args);
-    expect((await askWith(JSON.stringify(weather))).stdout).toBe(`${JSON.stringify(answer)}\n`);
-    expect((await askWith('type: object\nnope: 1\n')).stderr).toStartWith('E_OUTPUT_INVALID: /dev/stdin:2:1: ');
+    const script = 'printf %s "$TEXT" | node "$GDN" run bundle --trust --input "How warm?" --schema /dev/stdin';
+    const askWith = async (TEXT: string) => {
+      const GDN = join(import.meta.dir, '../../bin/gdn.cjs');
+      const env = { ...process.env, GOONDAN_STATE_ROOT: place.stateRoot, ...envOf(store), TEXT, GDN };
+      const child = Bun.spawn(['sh', '-c', script], { cwd: place.folder, env, stdout: 'pipe', stderr: 'pipe' });
+      return Promise.all([child.stdout.text(), child.stderr.text()]);
+    };
+    expect(await askWith(JSON.stringify(weather))).toEqual([`${JSON.stringify(answer)}\n`, expect.any(String)]);
+    expect(await askWith('type: object\nnope: 1\n')).toEqual([
+      '',
+      expect.stringMatching(/^E_OUTPUT_INVALID: \/dev\/stdin:2:1: /),
+    ]);
   });
 
   testHere(`Y-01 ${store}: an agent gets the output of an agent in another process`, async () => {

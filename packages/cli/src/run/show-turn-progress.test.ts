@@ -48,6 +48,8 @@ test('at a terminal it shows what runs after a second, hides during a question, 
   given.time = 1_000;
   await until(() => given.screen.endsWith('host · waits to start · 1 s'));
   given.others(called('of another turn'));
+  given.time = 2_000;
+  await until(() => given.screen.endsWith('host · waits to start · 2 s'));
   given.others(called('t'));
   await until(() => given.screen.endsWith('clerk · works · 0 s'));
   expect(given.brokenLines).toBeGreaterThan(0);

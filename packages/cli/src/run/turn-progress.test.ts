@@ -57,8 +57,11 @@ test.each<[shown: string, steps: readonly Step[]]>([
     [...begun, ['tool.called', tool], ['turn.started', called, 'clerk'], ['turn.completed', called, 'clerk']],
   ],
   ['host · works · 56 s', [...begun, ['tool.called', tool], ['turn.started', turn]]],
+  [
+    'host · works · 59 s',
+    [...begun, ['turn.started', called, 'clerk'], ['step.completed', step], ['turn.failed', called]],
+  ],
 ])('shows %p', (shown, steps) => {
-  // A resumed turn and an ended one leave no work behind.
   expect(progressAfter(steps).describe(60_000).replace('1 min 0 s', '60 s')).toBe(shown);
 });
 

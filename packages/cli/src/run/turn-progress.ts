@@ -49,7 +49,7 @@ export class TurnProgress {
   #happened({ name, at: { agent }, payload }: RuntimeNotice, now: number): void {
     const { spanId = '', turnId = '', stepId, toolName, limit, extension, state } = payload;
     const begin = (key: unknown, what: string, more?: Pick<Work, 'stepId'>) => {
-      // A work that begins again is the newest one.
+      // After a crash, a resumed turn begins its works again. The newest one is the last.
       this.#works.delete(String(key));
       if (this.#works.size >= MOST_KEPT) return;
       this.#works.set(String(key), { agent, what, since: now, turnId: String(turnId), ...more });
@@ -57,8 +57,6 @@ export class TurnProgress {
     switch (name) {
       case 'turn.started':
         this.#works.delete('');
-        // A turn that is resumed after a crash begins its works again.
-        this.#forget(turnId);
         return begin(spanId, 'works');
       case 'step.started':
         return begin(spanId, 'model call', { stepId: String(stepId) });
