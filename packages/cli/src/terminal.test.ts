@@ -87,8 +87,8 @@ describe('the status line', () => {
   function openScreen(isTTY: boolean) {
     const screen = { text: '' };
     const write = (text: string, taken?: () => void) => ((screen.text += text), taken?.());
-    const stream = { write, isTTY, columns: 20 };
-    return { screen, ...openTerminal({ stdout: stream, stderr: stream, env: { NO_COLOR: '1' } }) };
+    const output = { write, isTTY, columns: 20 };
+    return { screen, ...openTerminal({ stdout: output, stderr: output, env: { NO_COLOR: '1' } }) };
   }
 
   test.each(['print', 'printError', 'write'] as const)('is erased before %s, and shown once', async (name) => {

@@ -47,42 +47,47 @@ export class TurnProgress {
   }
 
   #happened({ name, at: { agent }, payload }: RuntimeNotice, now: number): void {
-    const { spanId = '', turnId = '', stepId, toolName, limit, extension, state } = payload;
-    const begin = (key: unknown, what: string, more?: Pick<Work, 'stepId'>) => {
+    const text = (field: string) => {
+      const value = payload[field];
+      return typeof value === 'string' ? value : '';
+    };
+    const [spanId, turnId, toolName] = [text('spanId'), text('turnId'), text('toolName')];
+    const begin = (key: string, what: string, more?: Pick<Work, 'stepId'>) => {
       // After a crash, a resumed turn begins its works again. The newest one is the last.
-      this.#works.delete(String(key));
+      this.#works.delete(key);
       if (this.#works.size >= MOST_KEPT) return;
-      this.#works.set(String(key), { agent, what, since: now, turnId: String(turnId), ...more });
+      this.#works.set(key, { agent, what, since: now, turnId, ...more });
     };
     switch (name) {
       case 'turn.started':
         this.#works.delete('');
         return begin(spanId, 'works');
       case 'step.started':
-        return begin(spanId, 'model call', { stepId: String(stepId) });
+        return begin(spanId, 'model call', { stepId: text('stepId') });
       case 'tool.called':
       case 'approval.decided':
-        return begin(spanId, String(toolName));
+        return begin(spanId, toolName);
       case 'approval.asked':
-        return begin(spanId, `${String(toolName)} waits for an answer`);
+        return begin(spanId, `${toolName} waits for an answer`);
       case 'limit.reached':
-        return begin(`limit ${String(spanId)}`, `waits for ${String(limit)}`);
+        return begin(`limit ${spanId}`, `waits for ${text('limit')}`);
       case 'limit.waited':
-        return void this.#works.delete(`limit ${String(spanId)}`);
+        return void this.#works.delete(`limit ${spanId}`);
       case 'extension.status': {
-        const key = `extension ${agent} ${String(extension)}`;
-        if (state === 'connecting' || state === 'reconnecting') return begin(key, `${String(extension)} is ${state}`);
+        const [extension, state] = [text('extension'), text('state')];
+        const key = `extension ${agent} ${extension}`;
+        if (state === 'connecting' || state === 'reconnecting') return begin(key, `${extension} is ${state}`);
         return void this.#works.delete(key);
       }
       case 'turn.completed':
       case 'turn.failed':
         return this.#forget(turnId);
       default:
-        if (/^(?:step|tool)\.(?:completed|failed)$/.test(name)) this.#works.delete(String(spanId));
+        if (/^(?:step|tool)\.(?:completed|failed)$/.test(name)) this.#works.delete(spanId);
     }
   }
 
-  #forget(ended: unknown): void {
+  #forget(ended: string): void {
     for (const [key, { turnId }] of this.#works) if (turnId === ended) this.#works.delete(key);
   }
 }
