@@ -45,6 +45,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     '@goondan/postgres',
     '@goondan/postgres/embedded',
     'commander',
+    'marked',
     'bun',
     'node',
   ],
@@ -52,7 +53,13 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that only one file may import; all other code uses that file. */
-const importedByOneFile: readonly string[] = ['ajv', 'diff', '@modelcontextprotocol/client', ...providerPackages];
+const importedByOneFile: readonly string[] = [
+  'ajv',
+  'diff',
+  'marked',
+  '@modelcontextprotocol/client',
+  ...providerPackages,
+];
 
 /** Packages that may be imported only by files below one folder, so that agents and connectors do not load them. */
 const importedBelow: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@
 const codes = {
   bold: [1, 22],
   dim: [2, 22],
+  italic: [3, 23],
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
@@ -19,6 +20,7 @@ export function createColors(isOn: boolean): Colors {
   return {
     bold: paint('bold'),
     dim: paint('dim'),
+    italic: paint('italic'),
     red: paint('red'),
     green: paint('green'),
     yellow: paint('yellow'),

@@ -33,8 +33,8 @@ export function harmlessOutput(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const harmful = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-// Matches line breaks and the codes of `colors.ts`: bold, dim, the colours except black, and their resets.
-const ownOrHarmful = new RegExp(`\\u001b\\[(?:1|2|22|3[1-69])m|\\r\\n|${harmful.source}`, 'g');
+// Matches line breaks and the codes of `colors.ts`: bold, dim, italic, the colours except black, and their resets.
+const ownOrHarmful = new RegExp(`\\u001b\\[(?:[1-3]|2[23]|3[1-69])m|\\r\\n|${harmful.source}`, 'g');
 
 function picture(character: string): string {
   const code = character.charCodeAt(0);

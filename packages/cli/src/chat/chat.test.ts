@@ -12,6 +12,7 @@ const textOfLine = (each: Line) => each.map(({ text }) => text).join('');
 
 class FakeScreen implements ChatScreen {
   readonly printed: string[] = [];
+  readonly columns = 80;
   draft = '';
   isClosed = false;
   constructor(readonly hooks: ScreenHooks) {}

@@ -12,7 +12,13 @@ import { until } from '../../../../test/until.ts';
 setDefaultTimeout(180_000);
 
 const story = `${'One word after the other. '.repeat(15)}The end.`;
+const report =
+  '## Three teas\n\nAll of them are **green**, and are described in [the book of tea](https://example.com/tea) by its author.\n\n' +
+  '1. Sencha\n   - steamed\n   - from *Uji*, where the fields are old and the water of the river is soft and clear\n2. Matcha\n\n' +
+  '| tea | grams | taste |\n|:--|--:|:--|\n| Sencha | 5 | fresh |\n| 녹차 | 12 | mild, with a sweet end that stays for a long while after the cup is empty |\n\n' +
+  '```sh\nboil --to 80\n```\nEnjoy.';
 const script = `
+- { when: 'report', say: ${JSON.stringify(report).replaceAll('`', '\\x60')} }
 - { when: 'picture', say: 'I see {{files}}.' }
 - { when: 'story', say: '${story}' }
 - { when: 'epic', say: '${'One word after the other. '.repeat(400)}' }
@@ -109,12 +115,43 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     expect(opened).toContain('host · conversation default · swarm default · scripted/scripted');
   });
 
-  test('an answer streams, and is one line in the scrollback', async () => {
+  test('an answer streams, and breaks between words', async () => {
     await terminal.enter('a story');
     const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
     expect(midway).not.toContain('The end.');
-    await terminal.see(/The end\.\n\d+ → \d+ tokens\n\n>$/);
-    expect(await terminal.everything()).toContain(`\n> a story\n${story}\n`);
+    await terminal.see(/The\send\.\n\d+ → \d+ tokens\n\n>$/);
+    const [, said = ''] = /\n> a story\n([^]*The end\.)\n/.exec(await terminal.everything()) ?? [];
+    expect(said.replaceAll('\n', ' ')).toBe(story);
+  });
+
+  test('Markdown is drawn in the width of the terminal: a list, a table and code', async () => {
+    await terminal.resize(80, 40);
+    await terminal.enter('report');
+    const seen = await terminal.see(/Enjoy\.\n\d+ → \d+ tokens\n\n>$/);
+    expect(seen).toContain(
+      `
+Three teas
+
+All of them are green, and are described in the book of tea
+(https://example.com/tea) by its author.
+
+1. Sencha
+   • steamed
+   • from Uji, where the fields are old and the water of the river is soft and
+     clear
+2. Matcha
+
+tea     grams  taste
+──────  ─────  ─────────────────────────────────────────────────────────────────
+Sencha      5  fresh
+녹차       12  mild, with a sweet end that stays for a long while after the cup
+               is empty
+
+  boil --to 80
+Enjoy.
+`,
+    );
+    await terminal.resize(100, 30);
   });
 
   test('tool calls, other agents, log lines and failures are shown when they happen', async () => {

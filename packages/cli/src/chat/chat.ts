@@ -302,7 +302,7 @@ export class Chat {
   async #runTurn(input: string, earlier?: EarlierInput): Promise<void> {
     const { swarm, clock } = this.deps;
     const { agent, instanceKey } = this.at;
-    const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
+    const view = new TurnView({ agent, screen: this.screen, now: () => clock.elapsed() });
     const { traceId = newTraceId(), ...event } = earlier ?? {};
     const turn: RunningTurn = { abort: new AbortController(), view, traceId, isAccepted: earlier !== undefined };
     this.#turn = turn;

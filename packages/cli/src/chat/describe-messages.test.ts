@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createSystemMessage, createUserMessage, type Message } from '@goondan/types';
 import { describeMessages, sentIn } from './describe-messages.ts';
 
-const all = { messages: 100, lines: 100 };
+const all = { messages: 100, lines: 100, columns: 80 };
 
 function texts(messages: readonly Message[], bounds = all): string[] {
   return describeMessages(messages, bounds).map((each) => each.map(({ text }) => text).join(''));

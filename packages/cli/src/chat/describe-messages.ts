@@ -1,7 +1,8 @@
 /** Describes a past conversation for a person who returns to it. */
 import { type Message, textOf, TRUNCATED } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
-import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
+import { emptyLine, type Line, line, span } from './screen/line.ts';
+import { StreamedMarkdown } from './turn/streamed-markdown.ts';
 import { shorten } from '../shorten.ts';
 
 const LONGEST_ARGUMENTS = 80;
@@ -9,11 +10,11 @@ const LONGEST_ARGUMENTS = 80;
 /**
  * Shows the messages of people and agents, and the names of called tools. Tool results are not shown. `bounds.messages`
  * is the maximum number of messages; the last ones are shown. `bounds.lines` is the maximum number of lines of each
- * message.
+ * message, `bounds.columns` their width.
  */
 export function describeMessages(
   messages: readonly Message[],
-  bounds: { readonly messages: number; readonly lines: number },
+  bounds: { readonly messages: number; readonly lines: number; readonly columns: number },
 ): Line[] {
   const told = messages.filter(isTold);
   const shown = fromQuestion(told.slice(-bounds.messages));
@@ -22,7 +23,7 @@ export function describeMessages(
   const above = hidden === 0 ? [] : [line(`(${earlier}: /history ${told.length})`, 'dim'), emptyLine];
   const described = shown.flatMap((message, index) => {
     const isNext = message.data.role === 'user' && index > 0;
-    return [...(isNext ? [emptyLine] : []), ...cut(describe(message), bounds.lines)];
+    return [...(isNext ? [emptyLine] : []), ...cut(describe(message, bounds.columns), bounds.lines)];
   });
   return [...above, ...described];
 }
@@ -42,11 +43,12 @@ function isTold({ data }: Message): boolean {
   return data.role === 'user' || data.role === 'assistant';
 }
 
-function describe(message: Message): Line[] {
+function describe(message: Message, columns: number): Line[] {
   const text = textOf(message);
   if (message.data.role === 'user') return describeSent(text);
   const end = message.metadata[TRUNCATED] === true ? [line('[truncated]', 'yellow')] : [];
-  return [...(text === '' ? [] : linesOf(text)), ...end, ...callsIn(message)];
+  const said = new StreamedMarkdown(() => columns);
+  return [...said.add(text), ...said.end(), ...end, ...callsIn(message)];
 }
 
 function callsIn({ data }: Message): Line[] {

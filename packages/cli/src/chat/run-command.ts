@@ -45,7 +45,7 @@ export async function runCommand(
         linesOf(describeStatus(await deps.swarm.status(), { isWatched: true, suggest: String }).trimEnd(), 'dim'),
       );
     case 'history': {
-      const bounds = { messages: command.count, lines: LONGEST_MESSAGE };
+      const bounds = { messages: command.count, lines: LONGEST_MESSAGE, columns: screen.columns };
       const lines = describeMessages(await deps.readMessages(at), bounds);
       return screen.print([...(lines.length === 0 ? [line('There are no messages yet.', 'dim')] : lines), emptyLine]);
     }
@@ -71,7 +71,7 @@ export async function openConversation(at: InstanceAddress, chat: Chat, deps: Co
   chat.at = at;
   chat.screen.setHistory(sentIn(messages));
   chat.screen.print([introduce(swarm, at, deps.modelOf(at.agent)), emptyLine]);
-  const lines = describeMessages(messages, glance);
+  const lines = describeMessages(messages, { ...glance, columns: chat.screen.columns });
   if (lines.length > 0) chat.screen.print([...lines, emptyLine]);
   chat.resume(earlier);
 }

@@ -4,6 +4,8 @@ import { type Line, span } from './line.ts';
 export interface ChatScreen {
   /** Takes over the terminal. From then on, the screen calls its hooks. */
   open(): void;
+  /** The width of a line. */
+  readonly columns: number;
   /** Prints finished lines. They stay in the scrollback, above the live part. */
   print(lines: readonly Line[]): void;
   /** Prints the person's message when the chat sends it. */

@@ -2,7 +2,7 @@
  * The lines of the chat as data. Their texts are untrusted: they may come from a model, a tool or anybody else. Only
  * `render-line.ts` converts them for a terminal and escapes them. Nothing else writes to the screen.
  */
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+export type Style = 'bold' | 'dim' | 'italic' | 'red' | 'green' | 'yellow' | 'cyan';
 
 export interface Span {
   readonly text: string;

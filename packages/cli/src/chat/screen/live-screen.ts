@@ -49,6 +49,10 @@ export class LiveScreen implements ChatScreen {
     this.refresh();
   }
 
+  get columns(): number {
+    return this.deps.tty.size().columns;
+  }
+
   print(lines: readonly Line[]): void {
     for (const each of lines) this.#finished.push(each);
     if (this.#isClosed) this.#flush();

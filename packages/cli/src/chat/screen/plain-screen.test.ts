@@ -26,6 +26,7 @@ function open() {
     },
     {
       write: (text) => void (written += text),
+      columns: 80,
       colors: createColors(false),
       readLines: (onLine) => {
         write = onLine;

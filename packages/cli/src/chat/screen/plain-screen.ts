@@ -9,6 +9,7 @@ import type { Colors } from '../../colors.ts';
 
 export interface PlainScreenDeps {
   readonly write: (text: string) => void;
+  readonly columns: number;
   readonly colors: Colors;
   /** Reports each typed line, and the end of the input, until the returned function is called. */
   readonly readLines: (onLine: (text: string) => void, onEnd: () => void) => () => void;
@@ -37,6 +38,10 @@ export class PlainScreen implements ChatScreen {
       () => this.hooks.ended(),
     );
     this.refresh();
+  }
+
+  get columns(): number {
+    return this.deps.columns;
   }
 
   print(lines: readonly Line[]): void {

@@ -1,7 +1,10 @@
-/** Wraps a line as a terminal would: by characters, not by words, so that nothing moves when the line is finished. */
-import { graphemes } from '../../graphemes.ts';
+/**
+ * Wraps lines. Input and code wrap as a terminal would, by characters, so that nothing moves when the line is finished. Prose
+ * wraps between words.
+ */
+import { graphemes, widthOf } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
-import { type Line, type Span, span } from './line.ts';
+import { type Line, type Span, span, type Style } from './line.ts';
 
 export interface Row {
   readonly line: Line;
@@ -18,7 +21,7 @@ export function wrapLine(line: Line, columns: number): Row[] {
   let width = 0;
   for (const { text, style } of line) {
     let piece = '';
-    for (const character of graphemes(harmlessText(text).replaceAll('\t', TAB))) {
+    for (const character of graphemes(shownText(text))) {
       if (width > 0 && width + character.width > columns) {
         rows.push({ line: [...spans, span(piece, style)], width });
         [spans, piece, width] = [[], '', 0];
@@ -29,4 +32,56 @@ export function wrapLine(line: Line, columns: number): Row[] {
     spans.push(span(piece, style));
   }
   return [...rows, { line: spans, width }];
+}
+
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+  readonly style: Style | undefined;
+}
+
+/** Breaks a line between words; a word that is wider than the terminal is broken at the edge. Returns at least one line. */
+export function wrapWords(line: Line, columns: number): Line[] {
+  const lines: Line[] = [];
+  let row: Cell[] = [];
+  let width = 0;
+  for (const cell of cellsOf(line)) {
+    row.push(cell);
+    width += cell.width;
+    if (width <= columns || cell.text === ' ' || row.length === 1) continue;
+    const end = startOfLastWord(row) ?? row.length - 1;
+    lines.push(toLine(row.slice(0, end)));
+    row = row.slice(end);
+    width = row.reduce((sum, each) => sum + each.width, 0);
+  }
+  return [...lines, toLine(row)];
+}
+
+export function widthOfLine(line: Line): number {
+  return line.reduce((sum, { text }) => sum + widthOf(shownText(text)), 0);
+}
+
+function shownText(text: string): string {
+  return harmlessText(text).replaceAll('\t', TAB);
+}
+
+function cellsOf(line: Line): Cell[] {
+  return line.flatMap(({ text, style }) => Array.from(graphemes(shownText(text)), (each) => ({ ...each, style })));
+}
+
+/** Returns `undefined` if there is no word before the last one. */
+function startOfLastWord(row: readonly Cell[]): number | undefined {
+  const blank = row.findLastIndex(({ text }) => text === ' ');
+  return row.slice(0, Math.max(0, blank)).some(({ text }) => text !== ' ') ? blank + 1 : undefined;
+}
+
+/** Joins the cells of one style, without the blanks at the end. */
+function toLine(row: readonly Cell[]): Line {
+  const spans: Span[] = [];
+  for (const { text, style } of row.slice(0, row.findLastIndex((cell) => cell.text !== ' ') + 1)) {
+    const last = spans.at(-1);
+    if (last !== undefined && last.style === style) spans[spans.length - 1] = span(last.text + text, style);
+    else spans.push(span(text, style));
+  }
+  return spans;
 }

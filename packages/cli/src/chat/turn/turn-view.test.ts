@@ -13,7 +13,7 @@ function watch() {
   const view = new TurnView({
     agent: 'host',
     now: () => now,
-    print: (lines) => void printed.push(...lines.map(textOfLine)),
+    screen: { columns: 80, print: (lines) => void printed.push(...lines.map(textOfLine)) },
   });
   return {
     printed,
@@ -96,7 +96,11 @@ describe('a turn', () => {
 
   test('a cancelled turn and its calls are shown in grey', () => {
     const lines: Line[] = [];
-    const view = new TurnView({ agent: 'host', print: (more) => void lines.push(...more), now: () => 0 });
+    const view = new TurnView({
+      agent: 'host',
+      screen: { columns: 80, print: (more) => void lines.push(...more) },
+      now: () => 0,
+    });
     const error = { code: 'E_CANCELLED', message: 'The turn was cancelled.' };
     view.hear({ type: 'runtime.event', at, name: 'tool.called', payload: call });
     view.hear({
@@ -130,12 +134,13 @@ describe('a turn', () => {
     say('Half an ans');
     discard();
     expect(live()[0]).toBe('host · 0 s · Ctrl-C cancels');
-    say('one line\nand', 1);
+    say('one line\n\nand\n', 1);
     discard();
     say('The answer.', 2);
     end(answer('The answer.'));
     expect(printed).toEqual([
       'one line',
+      '',
       '(The text above does not count: the step is tried again.)',
       'The answer.',
       '',

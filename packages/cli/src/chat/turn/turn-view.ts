@@ -2,18 +2,19 @@
 import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { describeTurnUsage } from '@goondan/runtime/internal';
 import { endingOf, GoondanError, textOf, type TurnDelta } from '@goondan/types';
-import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
+import type { ChatScreen } from '../screen/chat-screen.ts';
+import { emptyLine, type Line, line, span } from '../screen/line.ts';
 import { describeLimits } from '../../run/describe-limits.ts';
 import { LimitWaits } from '../../run/limit-waits.ts';
 import { shorten } from '../../shorten.ts';
 import { describeFailure } from './describe-failure.ts';
 import { formatElapsed } from '../../format-duration.ts';
 import { RunningCalls } from './running-calls.ts';
-import { StreamedText } from './streamed-text.ts';
+import { StreamedMarkdown } from './streamed-markdown.ts';
 
 export interface TurnViewDeps {
   readonly agent: string;
-  readonly print: (lines: readonly Line[]) => void;
+  readonly screen: Pick<ChatScreen, 'print' | 'columns'>;
   /** The monotonic time in milliseconds. */
   readonly now: () => number;
 }
@@ -25,7 +26,7 @@ export class TurnView {
   readonly #startedAt: number;
   readonly #calls: RunningCalls;
   readonly #waits: LimitWaits;
-  #text = new StreamedText();
+  #text: StreamedMarkdown;
   #stepId: string | undefined;
   /** The last part of the model's reasoning, which is shown only while the turn runs. */
   #thought = '';
@@ -33,6 +34,7 @@ export class TurnView {
 
   constructor(private readonly deps: TurnViewDeps) {
     this.#startedAt = deps.now();
+    this.#text = this.#newText();
     this.#calls = new RunningCalls(deps.agent);
     this.#waits = new LimitWaits(deps.agent);
   }
@@ -45,13 +47,13 @@ export class TurnView {
     // A tool call is shown after the text that precedes it.
     if (notice.name === 'tool.called') this.#finishText();
     const ended = this.#calls.hear(notice, this.deps.now());
-    if (ended !== undefined) this.deps.print([ended]);
+    if (ended !== undefined) this.deps.screen.print([ended]);
   }
 
   /** Ends the text so far, because a message of the person follows it. */
   messageFollows(): void {
     this.#finishText();
-    this.#text = new StreamedText();
+    this.#text = this.#newText();
     this.#stepId = undefined;
   }
 
@@ -61,23 +63,31 @@ export class TurnView {
 
   live(isAsking = false): Line[] {
     const now = this.deps.now();
-    const said = this.#text.rest === '' ? this.#thoughtLine() : [line(this.#text.rest)];
-    return [...said, ...this.#calls.live(now), this.#statusLine(now, isAsking)];
+    const said = this.#text.live();
+    return [
+      ...(said.length === 0 ? this.#thoughtLine() : said),
+      ...this.#calls.live(now),
+      this.#statusLine(now, isAsking),
+    ];
   }
 
   /** Shows the final result. */
   end(end: TurnEnd): void {
     const { result, stepCount, usage } = end;
-    const { print } = this.deps;
+    const { screen } = this.deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
     // A layer may have changed the streamed text; then the final response is printed.
-    if (response !== '' && this.#text.text !== response) print(linesOf(response));
-    print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
+    if (response !== '' && this.#text.text !== response) {
+      this.#text = this.#newText();
+      screen.print(this.#text.add(response));
+      this.#finishText();
+    }
+    screen.print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
-    if (endingOf(result) === 'failed') print([line(KEPT, 'dim')]);
-    if (usage.totalTokens > 0) print([line(describeTurnUsage(end), 'dim')]);
-    print([emptyLine]);
+    if (endingOf(result) === 'failed') screen.print([line(KEPT, 'dim')]);
+    if (usage.totalTokens > 0) screen.print([line(describeTurnUsage(end), 'dim')]);
+    screen.print([emptyLine]);
   }
 
   /**
@@ -86,7 +96,7 @@ export class TurnView {
   fail(error: unknown): void {
     this.#finishText();
     this.#printFailure(GoondanError.is(error) ? error : { message: String(error) });
-    this.deps.print([emptyLine]);
+    this.deps.screen.print([emptyLine]);
   }
 
   #hearDelta(delta: TurnDelta): void {
@@ -97,30 +107,34 @@ export class TurnView {
     if (delta.type === 'discard') return this.#discard();
     if (delta.stepId !== this.#stepId) this.#beginStep(delta.stepId);
     this.#thought = '';
-    this.deps.print(this.#text.add(delta.text).map((each) => line(each)));
+    this.deps.screen.print(this.#text.add(delta.text));
   }
 
   #beginStep(stepId: string): void {
     this.#finishText();
-    this.#text = new StreamedText();
+    this.#text = this.#newText();
     this.#stepId = stepId;
   }
 
   /** Handles a step that failed and is retried. Lines that were already printed cannot be removed. */
   #discard(): void {
     if (this.#text.hasFinished)
-      this.deps.print([line('(The text above does not count: the step is tried again.)', 'dim')]);
-    this.#text = new StreamedText();
+      this.deps.screen.print([line('(The text above does not count: the step is tried again.)', 'dim')]);
+    this.#text = this.#newText();
     this.#thought = '';
   }
 
   #finishText(): void {
-    this.deps.print(this.#text.end().map((each) => line(each)));
+    this.deps.screen.print(this.#text.end());
+  }
+
+  #newText(): StreamedMarkdown {
+    return new StreamedMarkdown(() => this.deps.screen.columns);
   }
 
   #printFailure(error: Parameters<typeof describeFailure>[0]): void {
     const isCancelled = endingOf({ finishReason: 'error', error }) === 'cancelled';
-    this.deps.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
+    this.deps.screen.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
   }
 
   #thoughtLine(): Line[] {
