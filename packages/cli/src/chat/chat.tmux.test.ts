@@ -120,7 +120,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
     expect(midway).not.toContain('The end.');
     await terminal.see(/The\send\.\n\d+ → \d+ tokens\n\n>$/);
-    const [, said = ''] = /\n> a story\n([^]*The end\.)\n/.exec(await terminal.everything()) ?? [];
+    const [, said = ''] = /\n> a story\n([^]*The\send\.)\n/.exec(await terminal.everything()) ?? [];
     expect(said.replaceAll('\n', ' ')).toBe(story);
   });
 
