@@ -65,10 +65,14 @@ describe('the dialogue about a tool call', () => {
     expect(await ask(call, typed)).toMatchObject({ answer, left: [] });
   });
 
-  test('Enter explains every key, and asks again', async () => {
-    const { screen } = await ask(call, ['', 'y']);
+  test.each([
+    ['', 'Type one of these keys:'],
+    ['may\u200bbe', '"may\\u200bbe" was not understood. Type one of these keys:'],
+  ])('%j is not understood: every key is explained, and the question asked again', async (typed, problem) => {
+    const { screen } = await ask(call, [typed, 'y']);
     expect(screen).toEqual([
       'Let it run? [y/n/e/a] ',
+      problem,
       'y  yes: it runs this time, with exactly these arguments',
       'n  no; the words after it are the reason, which the agent reads: n not on Friday',
       'e  edit the arguments first',
@@ -99,7 +103,9 @@ describe('the dialogue about a tool call', () => {
     expect(edited.answer).toEqual({ decision: 'approved', always: 'host', args: { url: 'http://localhost:1/' } });
     expect(edited.screen).toContain('h  every call of bash__exec to http://localhost:1, with any other arguments');
     // Without a host, the key means nothing.
-    expect((await ask(call, ['a', 'h', 'a'])).answer).toEqual({ decision: 'approved', always: 'arguments' });
+    const unclear = await ask(call, ['a', 'h', 'a']);
+    expect(unclear.answer).toEqual({ decision: 'approved', always: 'arguments' });
+    expect(unclear.screen).toContain('"h" was not understood. Type one of these keys:');
   });
 
   test('names that come from outside print no lines of their own', async () => {
@@ -240,6 +246,7 @@ describe('the dialogue about a form', () => {
       'note: hello',
       'parts: a, c',
       'Send this answer? [y/n/e] ',
+      'Type one of these keys:',
       'y  yes: the answer is sent as it is shown',
       'n  no; the words after it are the reason, which the agent reads: n not on Friday',
       'e  go through the fields again',

@@ -9,7 +9,7 @@ import type { Asker } from './asker.ts';
 import { type Edit, editArguments } from './edit-arguments.ts';
 import { fillForm } from './fill-form.ts';
 import type { PersonAnswer } from './person-answer.ts';
-import { readAlways, readKey } from './read-key.ts';
+import { describeUnclear, readAlways, readKey } from './read-key.ts';
 import { showText } from './show-text.ts';
 import { alwaysPromptOf, EDITED_PROMPT, explainAlways, explainKeys, promptOf } from './wording.ts';
 
@@ -40,7 +40,7 @@ export async function askQuestion(
         edit = await editOrGoBack(question, edit, asker);
         break;
       case 'unclear':
-        asker.show(asPlainLines(explainKeys(question)));
+        asker.show(asPlainLines([describeUnclear(typed), ...explainKeys(question)]));
     }
   }
   return undefined;
@@ -65,5 +65,6 @@ async function askAlways(question: QuestionSummary, asker: Asker): Promise<Alway
     if (typed === undefined) return undefined;
     const always = readAlways(typed, alwaysScopesOf(question));
     if (always !== undefined) return always;
+    asker.show(asPlainLines([describeUnclear(typed)]));
   }
 }

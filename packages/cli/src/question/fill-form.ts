@@ -7,7 +7,7 @@ import type { Asker } from './asker.ts';
 import { describeField, describeValue, promptOfField } from './describe-field.ts';
 import type { PersonAnswer } from './person-answer.ts';
 import { readField } from './read-field.ts';
-import { readKey } from './read-key.ts';
+import { describeUnclear, readKey } from './read-key.ts';
 import { showText } from './show-text.ts';
 import { explainKeys, promptOf } from './wording.ts';
 
@@ -82,7 +82,7 @@ async function review(
     const key = readKey(typed, 'form');
     if (key.type === 'yes' || key.type === 'edit') return key.type;
     if (key.type === 'no') return { decision: 'denied', ...(key.note !== undefined && { note: key.note }) };
-    asker.show(asPlainLines(explainKeys(question)));
+    asker.show(asPlainLines([describeUnclear(typed), ...explainKeys(question)]));
   }
 }
 

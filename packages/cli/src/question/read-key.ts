@@ -1,5 +1,7 @@
 /** Reads what a person typed at a question. Nothing but a clear yes is a yes. Pure. */
 import type { AlwaysScope } from '@goondan/types';
+import { shorten } from '../shorten.ts';
+import { showText } from './show-text.ts';
 import type { AskedKind } from './wording.ts';
 
 export type TypedKey =
@@ -17,6 +19,14 @@ export function readKey(text: string, kind: AskedKind): TypedKey {
   if (/^a(lways)?$/i.test(typed) && kind === 'call') return { type: 'always' };
   return { type: 'unclear' };
 }
+
+/** Says that a line was not understood. Enter alone asks for the keys. */
+export function describeUnclear(typed: string): string {
+  const said = shorten(showText(typed), LONGEST_QUOTED);
+  return said === '' ? 'Type one of these keys:' : `"${said}" was not understood. Type one of these keys:`;
+}
+
+const LONGEST_QUOTED = 40;
 
 /** Returns `back` for Enter alone, and `undefined` for everything that is neither a choice nor its first letter. */
 export function readAlways(text: string, choices: readonly AlwaysScope[]): AlwaysScope | 'back' | undefined {
