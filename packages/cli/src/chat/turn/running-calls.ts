@@ -1,6 +1,6 @@
 /**
  * The tool calls of a turn, and the turns of other agents that it caused. Each is shown while it runs, and then becomes
- * a line that stays.
+ * a line that stays. What a call caused is below the line of the call.
  */
 import { placeText } from '@goondan/types';
 import type { RuntimeNotice } from '../../run/limit-waits.ts';
@@ -15,10 +15,18 @@ interface Running {
   readonly what: string;
   readonly args: string;
   readonly since: number;
+  /** The id of a turn of another agent; absent for a tool call. */
+  readonly turnId?: string;
+  /** The span of the call or turn that caused this one, if it ran then. */
+  readonly cause: string | undefined;
+  /** The lines of what it caused and what has ended. */
+  readonly below: Line[];
 }
 
 /** The maximum number of running calls that are shown; a line says how many more there are. */
 const MOST_SHOWN = 6;
+/** The maximum number of ended calls that are shown below a running one. */
+const MOST_BELOW = 3;
 /** The maximum number of running calls whose arguments are kept. The others are only counted. */
 const MOST_KEPT = 1_000;
 const LONGEST_ARGUMENTS = 80;
@@ -34,37 +42,49 @@ export class RunningCalls {
   /** `agent` is the agent of the turn; other agents are shown by name. */
   constructor(private readonly agent: string) {}
 
-  /** Handles a notice. If it ends a call or turn, returns the line that stays on the screen. */
-  hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
+  /** Handles a notice. If it ends a call or turn, returns the lines that stay on the screen. */
+  hear({ name, at, payload }: RuntimeNotice, now: number): readonly Line[] {
     const id = textIn(payload, 'spanId');
     const isOther = at.agent !== this.agent;
     const tool = textIn(payload, 'toolName');
     const what = name.startsWith('turn.') ? at.agent : isOther ? `${at.agent} · ${tool}` : tool;
+    const turnId = textIn(payload, 'turnId');
     if (name === 'tool.called') {
-      this.#begin(id, { what, args: shorten(textIn(payload, 'args'), LONGEST_ARGUMENTS), since: now });
+      const args = shorten(textIn(payload, 'args'), LONGEST_ARGUMENTS);
+      this.#begin(id, { what, args, since: now, cause: this.#findTurn(turnId), below: [] });
     }
     if (name === 'changeset.rejected' || name === 'changeset.error') this.#refuse(id, payload['data']);
-    if (name === 'turn.started' && isOther) this.#begin(id, { what, args: '', since: now });
-    if (!isEnd(name) || (name.startsWith('turn.') && !isOther)) return undefined;
+    if (name === 'turn.started' && isOther) {
+      this.#begin(id, { what, args: '', since: now, turnId, cause: textIn(payload, 'parentSpanId'), below: [] });
+    }
+    if (!isEnd(name) || (name.startsWith('turn.') && !isOther)) return [];
     const ended = this.#end(id, what);
     const refusal = this.#refused.get(id);
     this.#refused.delete(id);
-    if (ended === undefined) return undefined;
-    return describeEnd({ ...ended, ...(refusal !== undefined && { refusal }) }, payload, hasFailed(name, payload));
+    if (ended === undefined) return [];
+    const line = describeEnd(
+      { ...ended, ...(refusal !== undefined && { refusal }) },
+      payload,
+      hasFailed(name, payload),
+    );
+    const lines = [line, ...ended.below.map(indented)];
+    const above = this.#running.get(ended.cause ?? '')?.below;
+    if (above === undefined || above.length >= MOST_KEPT) return lines;
+    above.push(...lines);
+    return [];
   }
 
   live(now: number): Line[] {
-    const all = [...this.#running.values()];
-    const shown = all
-      .slice(0, MOST_SHOWN)
-      .map(({ what, args, since }): Line => [
-        span('  … '),
-        span(what, 'cyan'),
-        ...argumentsOf(args),
-        time(formatElapsed(now - since)),
-      ]);
-    const hidden = all.length + this.#counted - shown.length;
-    return hidden === 0 ? shown : [...shown, [span(`  … ${hidden} more`, 'dim')]];
+    const shown = new Map([...this.#running].slice(0, MOST_SHOWN));
+    const roots = [...shown].filter(([, { cause = '' }]) => !shown.has(cause));
+    const lines = roots.flatMap(([id]) => describeRunning(id, shown, now));
+    const hidden = this.#running.size + this.#counted - shown.size;
+    return hidden === 0 ? lines : [...lines, [span(`  … ${hidden} more`, 'dim')]];
+  }
+
+  /** Returns the span of the turn of another agent, if it runs. */
+  #findTurn(turnId: string): string | undefined {
+    return [...this.#running].find(([, running]) => turnId !== '' && running.turnId === turnId)?.[0];
   }
 
   /** Remembers a commit that changed nothing, although its call ends without an error. */
@@ -78,13 +98,29 @@ export class RunningCalls {
     else this.#counted += 1;
   }
 
-  #end(id: string, what: string): Pick<Running, 'what' | 'args'> | undefined {
+  #end(id: string, what: string): Pick<Running, 'what' | 'args' | 'cause' | 'below'> | undefined {
     const ended = this.#running.get(id);
     this.#running.delete(id);
     if (ended !== undefined || this.#counted === 0) return ended;
     this.#counted -= 1;
-    return { what, args: '' };
+    return { what, args: '', cause: undefined, below: [] };
   }
+}
+
+/** Describes a running call, and below it what it caused. */
+function describeRunning(id: string, all: ReadonlyMap<string, Running>, now: number): Line[] {
+  const running = all.get(id);
+  if (running === undefined) return [];
+  const { what, args, since, below } = running;
+  const caused = [...all]
+    .filter(([, { cause }]) => cause === id)
+    .flatMap(([other]) => describeRunning(other, all, now));
+  const line = [span('  … '), span(what, 'cyan'), ...argumentsOf(args), time(formatElapsed(now - since))];
+  return [line, ...[...below.slice(-MOST_BELOW), ...caused].map(indented)];
+}
+
+function indented(line: Line): Line {
+  return [span('  '), ...line];
 }
 
 function isEnd(name: string): boolean {

@@ -46,8 +46,7 @@ export class TurnView {
     this.#waits.hear(notice);
     // A tool call is shown after the text that precedes it.
     if (notice.name === 'tool.called') this.#finishText();
-    const ended = this.#calls.hear(notice, this.deps.now());
-    if (ended !== undefined) this.deps.screen.print([ended]);
+    this.deps.screen.print(this.#calls.hear(notice, this.deps.now()));
   }
 
   /** Ends the text so far, because a message of the person follows it. */
