@@ -52,7 +52,7 @@ describe('a turn', () => {
     tell('tool.completed', { ...call, status: 'ok', duration: 3_400 });
     say('Sunny.', 1);
     end(answer('Sunny.'));
-    expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '']);
+    expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '3.4 s', '']);
   });
 
   test('the status line says that Ctrl-C leaves an open question', () => {
@@ -74,10 +74,11 @@ describe('a turn', () => {
     expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
   });
 
-  test('the tokens of every turn are shown after its answer, also if it called no agent', () => {
-    const { printed, end } = watch();
+  test('the time and the tokens of every turn are shown after its answer, also if it called no agent', () => {
+    const { printed, end, wait } = watch();
+    wait(1_250);
     end(answer('Sunny.'), [20, 5]);
-    expect(printed).toEqual(['Sunny.', '20 → 5 tokens', '']);
+    expect(printed).toEqual(['Sunny.', '1.2 s · 20 → 5 tokens', '']);
   });
 
   test('a failed call shows the reason, in short', () => {

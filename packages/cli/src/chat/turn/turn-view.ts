@@ -8,7 +8,7 @@ import { describeLimits } from '../../run/describe-limits.ts';
 import { LimitWaits } from '../../run/limit-waits.ts';
 import { shorten } from '../../shorten.ts';
 import { describeFailure } from './describe-failure.ts';
-import { formatElapsed } from '../../format-duration.ts';
+import { formatDuration, formatElapsed } from '../../format-duration.ts';
 import { RunningCalls } from './running-calls.ts';
 import { StreamedMarkdown } from './streamed-markdown.ts';
 
@@ -72,7 +72,7 @@ export class TurnView {
 
   /** Shows the final result. */
   end(end: TurnEnd): void {
-    const { result, stepCount, usage } = end;
+    const { result, stepCount } = end;
     const { screen } = this.deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
@@ -85,8 +85,16 @@ export class TurnView {
     screen.print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
     if (endingOf(result) === 'failed') screen.print([line(KEPT, 'dim')]);
-    if (usage.totalTokens > 0) screen.print([line(describeTurnUsage(end), 'dim')]);
+    screen.print(this.#summary(end));
     screen.print([emptyLine]);
+  }
+
+  /** Returns nothing for a turn without a model call that took hardly any time. */
+  #summary(end: TurnEnd): Line[] {
+    const ms = this.deps.now() - this.#startedAt;
+    const tokens = end.usage.totalTokens > 0 ? [describeTurnUsage(end)] : [];
+    if (tokens.length === 0 && ms < 1_000) return [];
+    return [line([formatDuration(ms), ...tokens].join(' · '), 'dim')];
   }
 
   /**
