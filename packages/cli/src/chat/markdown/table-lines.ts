@@ -2,15 +2,17 @@
 import { emptyLine, type Line, line, type Span, span } from '../screen/line.ts';
 import { widthOfLine, wrapWords } from '../screen/wrap-line.ts';
 
-type Align = 'left' | 'center' | 'right' | null;
-type Row = readonly Line[];
-
 const GAP = '  ';
 /** A column that is this narrow is not made narrower. */
 const NARROW = 8;
 
 /** If there is no room for all columns side by side, each row becomes a list of its cells. */
-export function tableLines(head: Row, rows: readonly Row[], align: readonly Align[], columns: number): Line[] {
+export function tableLines(
+  head: readonly Line[],
+  rows: readonly (readonly Line[])[],
+  align: readonly (string | null)[],
+  columns: number,
+): Line[] {
   const bold = head.map((cell) => cell.map(({ text }) => span(text, 'bold')));
   const widths = fitWidths(naturalWidths([head, ...rows]), columns - GAP.length * (head.length - 1));
   if (widths === undefined) return rows.flatMap((row) => listCells(bold, row, columns));
@@ -18,7 +20,7 @@ export function tableLines(head: Row, rows: readonly Row[], align: readonly Alig
   return [...layOutRow(bold, widths, align), rule, ...rows.flatMap((row) => layOutRow(row, widths, align))];
 }
 
-function naturalWidths(rows: readonly Row[]): number[] {
+function naturalWidths(rows: readonly (readonly Line[])[]): number[] {
   const [head = []] = rows;
   return head.map((_, index) => Math.max(1, ...rows.map((row) => widthOfLine(row[index] ?? emptyLine))));
 }
@@ -34,7 +36,7 @@ function fitWidths(natural: readonly number[], room: number): number[] | undefin
   return widths;
 }
 
-function layOutRow(row: Row, widths: readonly number[], align: readonly Align[]): Line[] {
+function layOutRow(row: readonly Line[], widths: readonly number[], align: readonly (string | null)[]): Line[] {
   const cells = widths.map((width, index) => wrapWords(row[index] ?? emptyLine, width));
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, number) =>
@@ -47,7 +49,7 @@ function layOutRow(row: Row, widths: readonly number[], align: readonly Align[])
   );
 }
 
-function alignCell(cell: Line, room: number, align: Align, isLast: boolean): Span[] {
+function alignCell(cell: Line, room: number, align: string | null, isLast: boolean): Span[] {
   const before = align === 'right' ? room : align === 'center' ? Math.floor(room / 2) : 0;
   const after = isLast ? 0 : room - before;
   return [blank(before), ...cell, blank(after)].filter(({ text }) => text !== '');
@@ -57,7 +59,7 @@ function blank(width: number): Span {
   return span(' '.repeat(width));
 }
 
-function listCells(head: Row, row: Row, columns: number): Line[] {
+function listCells(head: readonly Line[], row: readonly Line[], columns: number): Line[] {
   return [
     ...head.flatMap((name, index) => wrapWords([...name, span(': '), ...(row[index] ?? [])], columns)),
     emptyLine,

@@ -4,7 +4,7 @@
  */
 import { graphemes, widthOf } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
-import { type Line, type Span, span, type Style } from './line.ts';
+import { type Line, type Span, span } from './line.ts';
 
 export interface Row {
   readonly line: Line;
@@ -34,16 +34,10 @@ export function wrapLine(line: Line, columns: number): Row[] {
   return [...rows, { line: spans, width }];
 }
 
-interface Cell {
-  readonly text: string;
-  readonly width: number;
-  readonly style: Style | undefined;
-}
-
 /** Breaks a line between words; a word that is wider than the terminal is broken at the edge. Returns at least one line. */
 export function wrapWords(line: Line, columns: number): Line[] {
   const lines: Line[] = [];
-  let row: Cell[] = [];
+  let row: ReturnType<typeof cellsOf> = [];
   let width = 0;
   for (const cell of cellsOf(line)) {
     row.push(cell);
@@ -65,18 +59,18 @@ function shownText(text: string): string {
   return harmlessText(text).replaceAll('\t', TAB);
 }
 
-function cellsOf(line: Line): Cell[] {
+function cellsOf(line: Line) {
   return line.flatMap(({ text, style }) => Array.from(graphemes(shownText(text)), (each) => ({ ...each, style })));
 }
 
 /** Returns `undefined` if there is no word before the last one. */
-function startOfLastWord(row: readonly Cell[]): number | undefined {
+function startOfLastWord(row: ReturnType<typeof cellsOf>): number | undefined {
   const blank = row.findLastIndex(({ text }) => text === ' ');
   return row.slice(0, Math.max(0, blank)).some(({ text }) => text !== ' ') ? blank + 1 : undefined;
 }
 
 /** Joins the cells of one style, without the blanks at the end. */
-function toLine(row: readonly Cell[]): Line {
+function toLine(row: ReturnType<typeof cellsOf>): Line {
   const spans: Span[] = [];
   for (const { text, style } of row.slice(0, row.findLastIndex((cell) => cell.text !== ' ') + 1)) {
     const last = spans.at(-1);

@@ -97,13 +97,8 @@ function isClosing(code: string, fence: string): boolean {
   return marks.startsWith(fence) && marks === fence.charAt(0).repeat(marks.length);
 }
 
-interface Split {
-  readonly finished: string;
-  readonly rest: string;
-}
-
 /** Only complete lines are read, because the end of a line can change what it is. */
-function splitFinished(text: string): Split {
+function splitFinished(text: string): { readonly finished: string; readonly rest: string } {
   const end = text.lastIndexOf('\n') + 1;
   const blocks = readBlocks(text.slice(0, end));
   const last = blocks.findLastIndex(({ type }) => type !== 'space');
