@@ -68,6 +68,7 @@ function open(runCommand?: ChatDeps['runCommand']) {
         if (name === 'status') throw new GoondanError('E_SWARM_STOPPED', 'It is gone.');
         commands.push(name);
       }),
+    complete: () => undefined,
     swarm: {
       ask: typedAsk((delivery, options = {}) => {
         const { promise, resolve, reject } = Promise.withResolvers<TurnEnd>();

@@ -32,6 +32,7 @@ export interface ChatDeps {
   readonly openScreen: (hooks: ScreenHooks) => ChatScreen;
   /** Runs a command other than `quit`. */
   readonly runCommand: (command: Exclude<ChatCommand, { name: 'quit' }>, chat: Chat) => Promise<void>;
+  readonly complete: ScreenHooks['complete'];
 }
 
 /**
@@ -82,6 +83,7 @@ export class Chat {
       sent: (text, when) => this.#sent(text, when),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
+      complete: (before) => (this.#question.label === undefined ? deps.complete(before) : undefined),
       ended: () => this.#leaveAtRest(),
       mayQueue: () => this.#mayType,
       quit: () => this.quit(),

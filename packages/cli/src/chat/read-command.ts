@@ -34,6 +34,8 @@ export function leavesConversation({ name }: ChatCommand): boolean {
 
 /** `//text` sends the message `/text`. A path such as `/usr/bin` is a message, too. */
 export function readInput(text: string): ReadInput {
+export const commandNames: readonly string[] = commandHelp.map(([usage]) => usage.replace(/ .*/, ''));
+
   if (text.startsWith('//')) return { type: 'message', text: text.slice(1) };
   const [, word, rest = ''] = /^\/([A-Za-z]+)(?:[ \t]+(.*?))?\s*$/.exec(text) ?? [];
   if (word === undefined) return { type: 'message', text };
@@ -74,8 +76,7 @@ function readHistory(rest: string): ReadInput {
 }
 
 function unknown(name: string): string {
-  const names = commandHelp.map(([usage]) => usage.replace(/ .*/, ''));
-  const closest = closestName(`/${name}`, names);
+  const closest = closestName(`/${name}`, commandNames);
   const meant = closest === undefined ? '/help lists the commands.' : `Did you mean ${closest}?`;
   return `There is no /${name}. ${meant} To send it as a message, begin with //.`;
 }

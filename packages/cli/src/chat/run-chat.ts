@@ -17,6 +17,7 @@ import { askInChat } from './ask-in-chat.ts';
 import { Chat, type ChatEnd } from './chat.ts';
 import { leaveSwarm } from './leave-swarm.ts';
 import { listenToSignals } from './listen-to-signals.ts';
+import { completeInput } from './complete-input.ts';
 import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
 import { readEarlier } from './read-earlier.ts';
@@ -89,6 +90,7 @@ async function talk(
   opened.watch.ended.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
   let watch: SwarmWatch | undefined;
   try {
+    complete: (before) => completeInput(before, agents, process.cwd()),
     watch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
     onOpen(chat);
     chat.screen.open();

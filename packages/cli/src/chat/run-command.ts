@@ -92,7 +92,7 @@ function help(): Line[] {
     ...commandHelp.map(([usage, does]): Line => [span(`  ${usage.padEnd(width)}`, 'cyan'), span(`  ${does}`)]),
     ...[
       'Enter sends. During a turn, the agent gets your message before its next step.',
-      'Tab sends only during a turn, as the next turn.',
+      'Tab completes commands, agents and @files. During a turn, it sends as the next turn.',
       'Alt-Enter, Ctrl-J or a backslash before Enter begins a new line.',
       '↑ and ↓ bring back what you sent.',
       'Ctrl-C cancels the turn or clears the line; otherwise press it twice to quit. Ctrl-\\ quits at once.',

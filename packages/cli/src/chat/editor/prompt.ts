@@ -27,6 +27,12 @@ export class Prompt {
     this.#edited = insert({ ...noText, killed: this.#edited.killed }, text) ?? noText;
   }
 
+  /** Replaces the text before the cursor. */
+  setBefore(before: string): void {
+    const { text, cursor } = this.#edited;
+    this.#edited = insert({ ...this.#edited, text: text.slice(cursor), cursor: 0 }, before) ?? this.#edited;
+  }
+
   /** Clears the line; the arrow keys bring its text back. */
   clear(): void {
     this.history.add(this.#edited.text);

@@ -1,4 +1,5 @@
 /** The screen that the chat draws on, with or without a movable cursor. */
+import type { Completion } from '../complete-input.ts';
 import { type Line, span } from './line.ts';
 
 export interface ChatScreen {
@@ -35,6 +36,8 @@ export interface ScreenHooks {
   sent(text: string, when?: 'now' | 'next'): void;
   /** No more lines come. */
   ended(): void;
+  /** Completes the text before the cursor; see `completeInput`. */
+  complete(before: string): Promise<Completion | undefined> | undefined;
   /** Returns true if a message can be queued as the next turn, because a turn runs and asks nothing. */
   mayQueue(): boolean;
   /** The person pressed Ctrl-C. */

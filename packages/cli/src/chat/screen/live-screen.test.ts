@@ -34,6 +34,11 @@ class FakeTty implements Tty {
   }
 }
 
+async function complete(before: string) {
+  if (before === '/n') return undefined;
+  return before === '/' ? { before, candidates: ['/help', '/new'] } : { before: '/help ', candidates: [] };
+}
+
 function open() {
   const heard: string[] = [];
   const tty = new FakeTty();
@@ -45,6 +50,7 @@ function open() {
     quit: () => void heard.push('quit'),
     leave: () => void heard.push('leave'),
     ended: () => void heard.push('ended'),
+    complete: (before) => (before.startsWith('/') ? complete(before) : undefined),
     mayQueue: () => view.lines.length > 0,
     gone: () => void heard.push('gone'),
     live: () => view,
@@ -69,6 +75,22 @@ describe('the live screen', () => {
     expect(frames[1]).not.toContain('finished');
     // The live part begins one row above the cursor.
     expect(frames[1]).toContain('\r\x1b[1A\x1b[J');
+  });
+
+  test('Tab completes a word, or lists what it may become; text that follows Tab wins', async () => {
+    const { screen, tty, clock, show, heard } = open();
+    tty.press('/h\t');
+    await clock.advance(25);
+    expect(screen.draft).toBe('/help ');
+    tty.press('\x15/\t');
+    await clock.advance(25);
+    expect(tty.written.at(-1)).toContain('/help  /new\r\n');
+    show({ lines: [line('working')] });
+    tty.press('h\tx');
+    await clock.advance(25);
+    expect(screen.draft).toBe('/hx');
+    tty.press('\x15hi\t');
+    expect(heard).toEqual(['queued hi']);
   });
 
   test('prints harmless text', async () => {

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '@goondan/runtime/internal';
 import type { Colors } from '../../colors.ts';
+import type { Completion } from '../complete-input.ts';
 import { KeyDecoder } from '../editor/decode-keys.ts';
 import { Prompt } from '../editor/prompt.ts';
 import { type ChatScreen, describeSent, type ScreenHooks } from './chat-screen.ts';
@@ -12,6 +13,7 @@ import { layOutLive } from './lay-out-live.ts';
 import { type Line, line } from './line.ts';
 import { eraseLive, type LivePart, nothingLive, paintFrame } from './paint-frame.ts';
 import type { Tty } from './tty.ts';
+import { wrapWords } from './wrap-line.ts';
 
 const FRAME_MS = 25;
 /** An escape that nothing follows for this long is the Escape key, not the start of a sequence. */
@@ -132,7 +134,12 @@ export class LiveScreen implements ChatScreen {
   #pressed(bytes: Uint8Array): void {
     this.#callOffEscape();
     for (const key of this.#keys.feed(bytes)) {
-      // Tab has no meaning without a turn, and must not send what the person only wanted to complete.
+      const completion = key.type === 'tab' ? this.hooks.complete(this.#before) : undefined;
+      if (completion !== undefined) {
+        void this.#complete(completion);
+        continue;
+      }
+      // Without a turn, Tab must not send what the person only wanted to complete.
       if (key.type === 'tab' && !this.hooks.mayQueue()) continue;
       const outcome = this.#prompt.press(key);
       if (outcome.type === 'sent') this.hooks.sent(outcome.text, outcome.isNext === true ? 'next' : 'now');
@@ -143,6 +150,21 @@ export class LiveScreen implements ChatScreen {
       else if (outcome.type === 'refused') this.print([line(outcome.reason, 'yellow')]);
     }
     if (this.#keys.isWaiting) this.#callOffEscape = this.deps.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
+    this.refresh();
+  }
+
+  get #before(): string {
+    const { text, cursor } = this.#prompt.edited;
+    return text.slice(0, cursor);
+  }
+
+  /** Completes the text, unless the person went on typing. If it can be completed no further, prints what it may become. */
+  async #complete(completion: Promise<Completion | undefined>): Promise<void> {
+    const { edited } = this.#prompt;
+    const found = await completion;
+    if (found === undefined || this.#prompt.edited !== edited || this.#isClosed) return;
+    if (found.before === this.#before) this.print(wrapWords(line(found.candidates.join('  '), 'dim'), this.columns));
+    this.#prompt.setBefore(found.before);
     this.refresh();
   }
 

@@ -20,6 +20,7 @@ function open() {
       quit: () => void heard.push('quit'),
       leave: () => void heard.push('leave'),
       ended: () => void heard.push('ended'),
+      complete: () => undefined,
       mayQueue: () => false,
       gone: () => void heard.push('gone'),
       live: () => view,

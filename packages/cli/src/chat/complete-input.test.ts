@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { completeInput } from './complete-input.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gdn-'));
+  mkdirSync(join(folder, 'pictures'));
+  for (const name of ['pictures/a.png', 'my cat.png', 'my dog.png', 'plan.md', '.env', 'a"b']) {
+    writeFileSync(join(folder, name), '');
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each<[typed: string, completed: string | undefined, candidates?: string[]]>([
+  ['/he', '/help '],
+  ['/', '/', expect.arrayContaining(['/agent', '/usage'])],
+  ['/x', undefined],
+  ['say /he', undefined],
+  ['/agent re', '/agent re', ['reader', 'researcher']],
+  ['/agent rea', '/agent reader '],
+  ['see @pl', 'see @plan.md '],
+  ['(@pictures/', '(@pictures/a.png '],
+  ['@pi', '@pictures/'],
+  ['@m', '@"my ', ['my cat.png', 'my dog.png']],
+  ['@"my c', '@"my cat.png" '],
+  ['@', '@', ['my cat.png', 'my dog.png', 'pictures/', 'plan.md']],
+  ['@.', '@.env '],
+  ['@~/pl', '@~/plan.md '],
+  ['@nowhere/', undefined],
+  ['me@pl', undefined],
+  ['@@', undefined],
+  ['hello', undefined],
+])('%j becomes %j', async (typed, before, candidates = []) => {
+  const found = await completeInput(typed, ['reader', 'researcher', 'host'], folder, folder);
+  expect(found).toEqual(before === undefined ? undefined : { before, candidates });
+});
