@@ -69,6 +69,7 @@ function open(runCommand?: ChatDeps['runCommand']) {
         commands.push(name);
       }),
     complete: () => undefined,
+    costOf: async () => undefined,
     swarm: {
       ask: typedAsk((delivery, options = {}) => {
         const { promise, resolve, reject } = Promise.withResolvers<TurnEnd>();

@@ -61,12 +61,17 @@ spec:
 `,
 };
 
+const prices = `currency: USD
+models: [{ provider: scripted, model: scripted, input: 100, output: 100, source: invented, date: 2026-11-17 }]
+`;
+
 let place: GdnPlace;
 let terminal: TmuxTerminal;
 
 async function openTerminal(): Promise<void> {
   place = new GdnPlace();
   await place.write('bundle', bundle);
+  await Bun.write(join(place.folder, 'prices.yaml'), prices);
   terminal = await TmuxTerminal.open({
     cwd: place.folder,
     env: { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' },
@@ -94,7 +99,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
   let opened: string;
   beforeAll(async () => {
     await openTerminal();
-    await terminal.run('run', 'bundle');
+    await terminal.run('run', 'bundle', '--prices', 'prices.yaml');
     asked = await terminal.see('[y/N]');
     await terminal.enter('y');
     opened = await terminal.see('/help lists what you can type.\n>');
@@ -119,7 +124,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.enter('a story');
     const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
     expect(midway).not.toContain('The end.');
-    await terminal.see(/The\send\.\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(/The\send\.\n.* · \d+ → \d+ tokens.*\n\n>$/);
     const [, said = ''] = /\n> a story\n([^]*The\send\.)\n/.exec(await terminal.everything()) ?? [];
     expect(said.replaceAll('\n', ' ')).toBe(story);
   });
@@ -127,7 +132,7 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
   test('Markdown is drawn in the width of the terminal: a list, a table and code', async () => {
     await terminal.resize(80, 40);
     await terminal.enter('report');
-    const seen = await terminal.see(/Enjoy\.\n.* · \d+ → \d+ tokens\n\n>$/);
+    const seen = await terminal.see(/Enjoy\.\n.* · \d+ → \d+ tokens · 0\.\d+ USD\n\n>$/);
     expect(seen).toContain(
       `
 Three teas
@@ -159,19 +164,27 @@ Enjoy.
     await terminal.see(
       /Let me look\.\n(.*\n)*? {2}… weather__get {"city":"Seoul"} \d s\nhost · \d s · Ctrl-C cancels\n>/,
     );
-    const seen = await terminal.see(/It is 21 degrees\.\n.* · \d+ → \d+ tokens\n\n>$/);
+    const seen = await terminal.see(/It is 21 degrees\.\n.* · \d+ → \d+ tokens.*\n\n>$/);
     expect(seen).toMatch(/Let me look\.\n(.*\n)*? {2}✓ weather__get {"city":"Seoul"} ok, \d\.\d s\nIt is 21/);
     expect(seen).toContain('\nwarn: host: The thermometer is old.\n');
     await terminal.enter('Atlantis');
     await terminal.see(/ {2}✗ weather__get {"city":"Atlantis"} failed, \d\.\d s: E_TOOL_FAILED: There is no such city/);
-    await terminal.see(/degrees\.\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(/degrees\.\n.* · \d+ → \d+ tokens.*\n\n>$/);
     await terminal.enter('helper');
     await terminal.see(
       / {2}… agents__request .* \d s\n {4}… helper \d s\n {6}… helper · weather__get {"city":"Seoul"} \d s\n/,
     );
     await terminal.see(
-      / {2}✓ agents__request .*\n {4}✓ helper ok, \d\.\d s\n {6}✓ helper · weather__get .*\nThe helper has spoken\.\n.* tokens: own .*, called agents .*\n\n>$/,
+      / {2}✓ agents__request .*\n {4}✓ helper ok, \d\.\d s\n {6}✓ helper · weather__get .*\nThe helper has spoken\.\n.* tokens: own .*, called agents .* · 0\.\d+ USD\n\n>$/,
     );
+    await terminal.enter('/usage');
+    await terminal.see(/\nagent +calls +input +output +from cache +to cache +cost\nhost +\d/);
+    await terminal.type('/tr\t');
+    await terminal.see('> /trace');
+    await terminal.press('Enter');
+    await terminal.see(/\nturn \w+ of trace \w+, .*\nasked: helper\n/);
+    await terminal.enter('/tools');
+    await terminal.see(/\nTools: +weather__get, agents__request/);
     await terminal.enter('broken');
     await terminal.see(
       /> broken\nE_MODEL_FAILED: Overloaded\.\n.+\nThe model sees this message with your next one\.[^>]+\n\n>$/,
@@ -185,7 +198,7 @@ Enjoy.
     await Bun.write(join(place.folder, 'my cat.png'), Buffer.from(picture, 'base64'));
     await terminal.enter('the picture @"my cat.png"');
     await terminal.see(
-      /> the picture @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n.* · \d+ → \d+ tokens\n\n>$/,
+      /> the picture @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n.* · \d+ → \d+ tokens.*\n\n>$/,
     );
     await terminal.enter('the picture @dog.png');
     await terminal.see(
@@ -201,7 +214,7 @@ Enjoy.
     await terminal.press('C-u');
     await terminal.enter('a picture, too: @"my cat.png"');
     await terminal.see(
-      /> a picture, too: @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n.* · \d+ → \d+ tokens\n\n>$/,
+      /> a picture, too: @"my cat\.png"\nI see \[image my cat\.png, 70 B\]\.\n.* · \d+ → \d+ tokens.*\n\n>$/,
     );
   });
 
@@ -210,7 +223,7 @@ Enjoy.
     await terminal.see(/host · conversation attack(.*\n)+>$/);
     const title = await terminal.title();
     await terminal.enter('attack');
-    await terminal.see(/> attack\n␛\]0;pwned␇␛\[2J␛\[31mred\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(/> attack\n␛\]0;pwned␇␛\[2J␛\[31mred\n.* · \d+ → \d+ tokens.*\n\n>$/);
     expect(await terminal.title()).toBe(title);
     expect(await terminal.screen()).toContain('host · conversation attack');
   });
@@ -240,13 +253,13 @@ Enjoy.
     await terminal.resize(80, 24);
     await terminal.press('Enter');
     await terminal.see(
-      /You said: # 안녕하!세요\ntwo\nthree\nfour\na line that is wider than this\n.* · \d+ → \d+ tokens\n\n>$/,
+      /You said: # 안녕하!세요\ntwo\nthree\nfour\na line that is wider than this\n.* · \d+ → \d+ tokens.*\n\n>$/,
     );
     await terminal.resize(3, 2);
     await terminal.enter('ok');
     await Bun.sleep(1_000);
     await terminal.resize(100, 30);
-    await terminal.see(/You said: ok\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(/You said: ok\n.* · \d+ → \d+ tokens.*\n\n>$/);
   });
 });
 
@@ -265,7 +278,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.press('C-c');
     await terminal.see(/Cancelled\.\n\n> what waits$/);
     await terminal.press('Enter');
-    await terminal.see(/You said: what waits\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(/You said: what waits\n.* · \d+ → \d+ tokens.*\n\n>$/);
     expect(await quit()).toBe(0);
     await terminal.clear();
     await start();
@@ -289,7 +302,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.see('… weather__get');
     await terminal.enter('and tomorrow');
     await terminal.see('now: and tomorrow');
-    await terminal.see(/Let me look\.\n(.*\n)*> and tomorrow\nYou said: and tomorrow\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(/Let me look\.\n(.*\n)*> and tomorrow\nYou said: and tomorrow\n.* · \d+ → \d+ tokens.*\n\n>$/);
     // It is one turn, and the message is in its history.
     expect(await quit()).toBe(0);
     await terminal.clear();
@@ -378,7 +391,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
       expect(await terminal.screen()).toContain('helper · conversation a/b · ');
       expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
       await terminal.enter('weather');
-      await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n.* · \d+ → \d+ tokens\n\n>$/);
+      await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n.* · \d+ → \d+ tokens.*\n\n>$/);
       await terminal.enter('/agent hots');
       await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
       await terminal.enter('/agent host');
@@ -421,7 +434,9 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.enter('export TERM=dumb');
     await start();
     await terminal.enter('weather');
-    await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n.* · \d+ → \d+ tokens\n\n>$/);
+    await terminal.see(
+      /Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n.* · \d+ → \d+ tokens.*\n\n>$/,
+    );
     await terminal.enter('an epic');
     await Bun.sleep(500);
     // The live part is not shown on a dumb terminal.

@@ -8,12 +8,13 @@
  *    also commands that leave the conversation, and the end of the file.
  * 2. A failing turn ends only that turn, not the chat.
  */
-import type { QuestionSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
+import type { QuestionSummary, InstanceAddress, LogLine, Swarm, SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { newTraceId } from '@goondan/runtime/control';
 import { type Clock, randomIds } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
+import { describeWaiting } from './describe-messages.ts';
 import { Question } from './question.ts';
 import { refreshEverySecond } from './refresh-every-second.ts';
 import { type ChatCommand, leavesConversation, readInput } from './read-command.ts';
@@ -22,7 +23,6 @@ import { findMentions, readMentions } from './read-mentions.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
 import { isAboutSilence, isAboutTurn } from '../print-log-line.ts';
-import { shorten } from '../shorten.ts';
 import { describeFailure } from './turn/describe-failure.ts';
 import { TurnView } from './turn/turn-view.ts';
 
@@ -33,6 +33,7 @@ export interface ChatDeps {
   /** Runs a command other than `quit`. */
   readonly runCommand: (command: Exclude<ChatCommand, { name: 'quit' }>, chat: Chat) => Promise<void>;
   readonly complete: ScreenHooks['complete'];
+  readonly costOf: (end: TurnEnd) => Promise<string | undefined>;
 }
 
 /**
@@ -50,7 +51,6 @@ interface RunningTurn {
 }
 
 const MOST_QUEUED = 100;
-const LONGEST_QUEUED = 100;
 /** The number of turns whose trace ids are kept, because log lines of a past turn may still arrive. */
 const MOST_ASKED = 10;
 const NOT_OVER = 'The turn is not over: it continues when you run the swarm again.';
@@ -83,8 +83,8 @@ export class Chat {
       sent: (text, when) => this.#sent(text, when),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
-      complete: (before) => (this.#question.label === undefined ? deps.complete(before) : undefined),
       ended: () => this.#leaveAtRest(),
+      complete: (before) => (this.#question.label === undefined ? deps.complete(before) : undefined),
       mayQueue: () => this.#mayType,
       quit: () => this.quit(),
       gone: () => this.leave('gone'),
@@ -327,7 +327,7 @@ export class Chat {
           },
         },
       );
-      view.end(end);
+      view.end(end, await this.deps.costOf(end));
     } catch (error) {
       if (this.#hasLeft && GoondanError.is(error) && error.code === 'E_SWARM_STOPPED') this.note(NOT_OVER);
       else view.fail(error);
@@ -386,10 +386,8 @@ export class Chat {
     return {
       lines: [
         ...(this.#turn?.view.live(this.#question.label !== undefined) ?? []),
-        ...this.#forTurn.map(({ input }) => line(`now: ${shorten(input, LONGEST_QUEUED)}`, 'dim')),
-        ...[...this.#earlier.map(({ input }) => input), ...this.#queue].map((text) =>
-          line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim'),
-        ),
+        ...describeWaiting('now', this.#forTurn),
+        ...describeWaiting('waiting', [...this.#earlier, ...this.#queue.map((input) => ({ input }))]),
       ],
       ...(isWarned ? { hint: line('Ctrl-C again to quit.', 'yellow') } : this.#typingHint()),
       label: this.#question.label ?? CHAT_LABEL,

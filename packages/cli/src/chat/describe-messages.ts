@@ -3,9 +3,11 @@ import { type Message, textOf, TRUNCATED } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
 import { emptyLine, type Line, line, span } from './screen/line.ts';
 import { StreamedMarkdown } from './turn/streamed-markdown.ts';
+import type { EarlierInput } from './read-earlier.ts';
 import { shorten } from '../shorten.ts';
 
 const LONGEST_ARGUMENTS = 80;
+const LONGEST_WAITING = 100;
 
 /**
  * Shows the messages of people and agents, and the names of called tools. Tool results are not shown. `bounds.messages`
@@ -31,6 +33,11 @@ export function describeMessages(
 /** Returns the texts that the person sent, so that the arrow keys can bring them back. */
 export function sentIn(messages: readonly Message[]): string[] {
   return messages.filter(({ data, source }) => data.role === 'user' && source.type === 'user').map(textOf);
+}
+
+/** Describes messages that were sent and that wait for `what`. */
+export function describeWaiting(what: string, messages: readonly Pick<EarlierInput, 'input'>[]): Line[] {
+  return messages.map(({ input }) => line(`${what}: ${shorten(input, LONGEST_WAITING)}`, 'dim'));
 }
 
 /** Leaves out messages before the first message of a person, so that no partial exchange is shown. */

@@ -4,9 +4,16 @@ import { closestName } from '@goondan/runtime/internal';
 export type ChatCommand =
   | { readonly name: 'quit' }
   | { readonly name: 'help' | 'questions' | 'status' }
+  | Look
   | { readonly name: 'history'; readonly count: number }
   | { readonly name: 'agent'; readonly agent?: string; readonly instanceKey?: string }
   | { readonly name: 'new'; readonly instanceKey?: string };
+
+/** A command that shows what a command of `gdn` shows. */
+export type Look =
+  | { readonly name: 'usage' | 'tools' }
+  /** `id`: that of a turn or a trace; the latest turn of the conversation when absent. */
+  | { readonly name: 'trace'; readonly id?: string };
 
 export type ReadInput =
   | { readonly type: 'message'; readonly text: string }
@@ -21,8 +28,13 @@ export const commandHelp: readonly (readonly [usage: string, does: string])[] = 
   ['/new [KEY]', 'another conversation with this agent'],
   ['/questions', 'answer the questions that you left open'],
   ['/status', 'the running agents'],
+  ['/usage', 'the model calls, the tokens and the cost of the swarm'],
+  ['/trace [ID]', 'what every layer of a turn did; without an id, of the latest one here'],
+  ['/tools', 'the tools of this agent'],
   ['/quit', 'leave; so does Ctrl-D'],
 ];
+
+export const commandNames: readonly string[] = commandHelp.map(([usage]) => usage.replace(/ .*/, ''));
 
 const HISTORY = 20;
 const MOST_HISTORY = 10_000;
@@ -34,8 +46,6 @@ export function leavesConversation({ name }: ChatCommand): boolean {
 
 /** `//text` sends the message `/text`. A path such as `/usr/bin` is a message, too. */
 export function readInput(text: string): ReadInput {
-export const commandNames: readonly string[] = commandHelp.map(([usage]) => usage.replace(/ .*/, ''));
-
   if (text.startsWith('//')) return { type: 'message', text: text.slice(1) };
   const [, word, rest = ''] = /^\/([A-Za-z]+)(?:[ \t]+(.*?))?\s*$/.exec(text) ?? [];
   if (word === undefined) return { type: 'message', text };
@@ -48,11 +58,15 @@ function readCommand(name: string, rest: string): ReadInput {
     case 'questions':
     case 'quit':
     case 'status':
+    case 'tools':
+    case 'usage':
       return rest === '' ? command({ name }) : mistake(`/${name} takes nothing after it.`);
     case 'exit':
       return command({ name: 'quit' });
     case 'history':
       return readHistory(rest);
+    case 'trace':
+      return command({ name, ...(rest === '' ? {} : { id: rest }) });
     case 'agent': {
       const [agent, ...key] = rest.split(/\s+/).filter((part) => part !== '');
       const instanceKey = key.join(' ');

@@ -5,37 +5,45 @@ import { toAgentAddress } from '@goondan/runtime/control';
 import { systemClock } from '@goondan/runtime/internal';
 import { GoondanError, type Message } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { readPrices } from '../read-prices.ts';
 import { readInstance } from '../instance/read-instances.ts';
 import { followBundle } from '../run/follow-bundle.ts';
 import type { IsReported } from '../print-log-line.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
+import { withStore } from '../instance/with-store.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 import type { QuestionDesk } from '../question/question-desk.ts';
 import { askInChat } from './ask-in-chat.ts';
 import { Chat, type ChatEnd } from './chat.ts';
+import { completeInput } from './complete-input.ts';
 import { leaveSwarm } from './leave-swarm.ts';
 import { listenToSignals } from './listen-to-signals.ts';
-import { completeInput } from './complete-input.ts';
 import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
+import { look } from './look.ts';
 import { openScreen } from './open-screen.ts';
 import { readEarlier } from './read-earlier.ts';
 import { type CommandDeps, openConversation, runCommand } from './run-command.ts';
+import { TurnCosts } from './turn-cost.ts';
+
+const NOTHING = { spendings: [], problems: [] };
 
 /**
  * If the swarm already runs, the chat connects to it and leaves it running. Otherwise the swarm is started for the
  * chat, and stops with it. `partner` is the first agent instance to talk to. If it names no agent, the entry agent is
- * used; if it names no instance key, `default` is used.
+ * used; if it names no instance key, `default` is used. `priceFile`: for the cost of each turn.
  *
  * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the connection to
- * the swarm is lost.
+ * the swarm is lost; those of `readPrices`.
  */
 export async function runChat(
   run: PreparedRun,
   partner: Partial<InstanceAddress>,
   terminal: Terminal,
+  priceFile?: string,
 ): Promise<ExitCode> {
+  const prices = priceFile === undefined ? undefined : await readPrices(priceFile);
   let chat: Chat | undefined;
   // Log lines of the swarm are printed above the prompt, so that they do not break the screen.
   const around: Terminal = { ...terminal, printError };
@@ -50,7 +58,7 @@ export async function runChat(
   const signals = listenToSignals();
   try {
     unfollow = await followBundle(run, opened.swarm, around);
-    end = await talk(opened, run, partner, terminal, (begun) => {
+    end = await talk(opened, { run, terminal, ...(prices && { prices }) }, partner, (begun) => {
       chat = begun;
       signals.tell((signal) => begun.signalled(signal));
     });
@@ -66,13 +74,15 @@ export async function runChat(
 
 async function talk(
   opened: ChatSwarm,
-  run: PreparedRun,
+  around: Parameters<typeof look>[2],
   partner: Partial<InstanceAddress>,
-  terminal: Terminal,
   onOpen: (chat: Chat) => void,
 ): Promise<ChatEnd> {
   const { swarm } = opened;
-  const deps = { ...commandDeps(swarm, run), askAgain: () => desk?.askAgain() ?? 0 };
+  const { run, terminal, prices } = around;
+  const costs = prices && new TurnCosts(prices, () => withStore(run.place, NOTHING, ({ usage }) => usage.read()));
+  await costs?.look();
+  const deps = { ...commandDeps(swarm, around), askAgain: () => desk?.askAgain() ?? 0 };
   const { entryAgent, agents } = await swarm.status();
   const at = { agent: partner.agent ?? entryAgent, instanceKey: partner.instanceKey ?? 'default' };
   if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
@@ -80,6 +90,8 @@ async function talk(
     swarm,
     clock: systemClock,
     openScreen: (hooks) => openScreen(hooks, terminal),
+    complete: (before) => completeInput(before, agents, process.cwd()),
+    costOf: async (end) => costs?.costOf(end),
     async runCommand(command, asked) {
       await runCommand(command, asked, deps);
       // The other conversation may have a call that waits for approval.
@@ -90,7 +102,6 @@ async function talk(
   opened.watch.ended.then(() => chat.leave('stopped')).catch((error: unknown) => chat.lost(error));
   let watch: SwarmWatch | undefined;
   try {
-    complete: (before) => completeInput(before, agents, process.cwd()),
     watch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
     onOpen(chat);
     chat.screen.open();
@@ -106,12 +117,14 @@ async function talk(
   }
 }
 
-function commandDeps(swarm: Swarm, run: PreparedRun): Omit<CommandDeps, 'askAgain'> {
+function commandDeps(swarm: Swarm, around: Parameters<typeof look>[2]): Omit<CommandDeps, 'askAgain'> {
+  const { run } = around;
   const { bundle, swarmName, workdir } = run;
   const { agents } = declaredAgents(bundle, { swarm: swarmName, environment: process.env, workdir });
   return {
     swarm,
     clock: systemClock,
+    look: (command, at) => look(command, at, around),
     readMessages: (at) => readMessages(run, at),
     readEarlier: (at) => readEarlier(run.place, at),
     modelOf(agentName) {

@@ -6,12 +6,14 @@ import { describeStatus } from '../swarm/describe-status.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Chat } from './chat.ts';
 import { describeMessages, sentIn } from './describe-messages.ts';
-import { type ChatCommand, commandHelp } from './read-command.ts';
+import { type ChatCommand, commandHelp, type Look } from './read-command.ts';
 import type { EarlierInput } from './read-earlier.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 
 export interface CommandDeps {
   readonly swarm: Pick<Swarm, 'status'>;
+  /** Returns what `gdn usage`, `gdn trace` and `gdn explain` print about this conversation. */
+  readonly look: (command: Look, at: InstanceAddress) => Promise<string>;
   readonly clock: Clock;
   /** Returns no messages for a conversation that does not exist yet. */
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
@@ -44,6 +46,10 @@ export async function runCommand(
       return screen.print(
         linesOf(describeStatus(await deps.swarm.status(), { isWatched: true, suggest: String }).trimEnd(), 'dim'),
       );
+    case 'usage':
+    case 'trace':
+    case 'tools':
+      return chat.note(await deps.look(command, at));
     case 'history': {
       const bounds = { messages: command.count, lines: LONGEST_MESSAGE, columns: screen.columns };
       const lines = describeMessages(await deps.readMessages(at), bounds);

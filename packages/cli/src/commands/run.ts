@@ -29,6 +29,7 @@ interface RunOptions extends InstanceOptions, NodeOptions {
   readonly watch?: boolean;
   readonly connections?: boolean;
   readonly flock: boolean;
+  readonly prices?: string;
 }
 
 const description =
@@ -53,6 +54,7 @@ export function addRunCommand(program: GdnCommand): void {
     .option('--file <path>', 'with --input: an image or a file to send along; can be repeated', collectPaths)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
+    .option('--prices <file>', 'in the chat: show the cost of each turn, at the prices of this file (YAML or JSON)')
     .option('--connections', 'with --input: start the connections too, as without --input')
     .option('--trust', 'run its code without asking, for this run only')
     .option('--detach', 'run the swarm in the background')
@@ -82,13 +84,15 @@ export function addRunCommand(program: GdnCommand): void {
 }
 
 function checkTogether(command: GdnCommand, options: RunOptions, terminal: Terminal): void {
-  const { input, schema, file, detach, watch, agent, instance } = options;
+  const { input, schema, file, detach, watch, agent, instance, prices } = options;
   if (schema !== undefined && input === undefined) command.error("option '--schema' needs option '--input'");
   if (file !== undefined && input === undefined) command.error("option '--file' needs option '--input'");
   if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
   const problem = findNodeProblem(options, options.cluster !== undefined);
   if (problem !== undefined) command.error(problem);
+  if (prices !== undefined && !isChat(options, terminal))
+    command.error("option '--prices' needs a terminal to chat at");
   if (input !== undefined || isChat(options, terminal)) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';
   if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
@@ -118,7 +122,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   }
   if (input === undefined && isChat(options, terminal)) {
     const { runChat } = await import('../chat/run-chat.ts');
-    return runChat(prepared, addressIn(options), terminal);
+    return runChat(prepared, addressIn(options), terminal, options.prices);
   }
   if (input === undefined) {
     const { serve } = await import('../run/serve.ts');

@@ -33,7 +33,7 @@ export function describeOnion(explanation: Explanation, suggest: (text: string) 
  * Lists the tools of each extension on a separate line, with the time they were last seen, and the tools of each
  * package.
  */
-function describeTools({
+export function describeTools({
   toolSources,
   unknownTools,
   packages,

@@ -23,7 +23,8 @@ function watch() {
     think: (text: string) => view.hear(delta({ type: 'reasoning', text, ...step(0) })),
     discard: () => view.hear(delta({ type: 'discard', ...step(0) })),
     tell: (name: string, payload: JsonObject) => view.hear({ type: 'runtime.event', at, name, payload }),
-    end: (result: Partial<TurnResult>, tokens?: [number, number]) => view.end(endOf(result, tokens)),
+    end: (result: Partial<TurnResult>, tokens?: [number, number], cost?: string) =>
+      view.end(endOf(result, tokens), cost),
   };
 }
 
@@ -74,11 +75,11 @@ describe('a turn', () => {
     expect(live()).toEqual(['host · 0 s · Ctrl-C cancels']);
   });
 
-  test('the time and the tokens of every turn are shown after its answer, also if it called no agent', () => {
+  test('the time, the tokens and the cost of every turn are shown after its answer, also if it called no agent', () => {
     const { printed, end, wait } = watch();
     wait(1_250);
-    end(answer('Sunny.'), [20, 5]);
-    expect(printed).toEqual(['Sunny.', '1.2 s · 20 → 5 tokens', '']);
+    end(answer('Sunny.'), [20, 5], '0.1 USD');
+    expect(printed).toEqual(['Sunny.', '1.2 s · 20 → 5 tokens · 0.1 USD', '']);
   });
 
   test('a failed call shows the reason, in short', () => {

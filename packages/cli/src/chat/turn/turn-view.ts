@@ -70,8 +70,8 @@ export class TurnView {
     ];
   }
 
-  /** Shows the final result. */
-  end(end: TurnEnd): void {
+  /** Shows the final result, and its cost if it is known. */
+  end(end: TurnEnd, cost?: string): void {
     const { result, stepCount } = end;
     const { screen } = this.deps;
     const response = textOf(result.responseMessage);
@@ -85,14 +85,14 @@ export class TurnView {
     screen.print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
     if (endingOf(result) === 'failed') screen.print([line(KEPT, 'dim')]);
-    screen.print(this.#summary(end));
+    screen.print(this.#summary(end, cost));
     screen.print([emptyLine]);
   }
 
   /** Returns nothing for a turn without a model call that took hardly any time. */
-  #summary(end: TurnEnd): Line[] {
+  #summary(end: TurnEnd, cost?: string): Line[] {
     const ms = this.deps.now() - this.#startedAt;
-    const tokens = end.usage.totalTokens > 0 ? [describeTurnUsage(end)] : [];
+    const tokens = end.usage.totalTokens > 0 ? [describeTurnUsage(end), ...(cost === undefined ? [] : [cost])] : [];
     if (tokens.length === 0 && ms < 1_000) return [];
     return [line([formatDuration(ms), ...tokens].join(' · '), 'dim')];
   }
