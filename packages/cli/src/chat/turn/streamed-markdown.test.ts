@@ -21,9 +21,10 @@ test.each<[rule: string, pieces: string[], finished: string[][], live: string[]]
     ['x'],
   ],
   ['a list is finished item by item', ['1. a\n', '1. b', '\n1. c\n'], [[], [], ['1. a', '2. b']], ['3. c']],
-  ['code is finished line by line', ['```ts\na\n', 'b', '\n\n```\nc'], [['  a'], [], ['  b', '']], ['c']],
+  ['code is finished line by line', ['```ts\na\n', 'b', '\n\n```\n\nc'], [['  a'], [], ['  b', '']], ['', 'c']],
   ['a table is drawn again until it ends', ['|a|\n|-|\n', '|bcd|\n'], [[], []], ['a', '───', 'bcd']],
   ['blank lines before the first block do not count', ['\n\n', 'a\n\n# b\n'], [[], ['a', '']], ['b']],
+  ['a line that is not complete begins no block', ['**a\n#', 'b**\n\nc\n'], [[], ['a', '#b', '']], ['c']],
   ['line ends of Windows', ['a\r', '\n\r\nb\r\n'], [[], ['a', '']], ['b']],
 ])('%s', (_rule, pieces, finished, live) => {
   const text = open();
