@@ -17,6 +17,7 @@ const commands = {
   write: {
     default: ['bun scripts/write-pages.ts', 'bun fmt packages/runtime/schema'],
     screenshots: ['bun scripts/take-screenshots.ts'],
+    demo: ['bun scripts/draw-demo.ts'],
   },
   pack: {
     default: ['npm run build', 'bun scripts/pack-packages.ts'],
