@@ -1,20 +1,16 @@
 /**
- * Installs a peer into a folder of its own, with the versions of `pins.json`. Packages that a peer depends on are those
- * of the day `before`. The folder is kept, and used again while the pins are the same.
+ * Installs a peer into a folder of its own, from its lockfile. The folder is kept, and used again while the lockfile is the
+ * same.
  *
- * Each peer runs on its Node version of `pins.json`, which npm installs beside it where it has a package for the
- * platform; elsewhere it runs on the Node of the path. npm itself always runs on the Node of the path, because its
- * settings belong to that installation. Therefore, native modules are built in a second step, for the Node of the peer.
+ * On Linux, each peer runs on the Node version of its lockfile; elsewhere it runs on the Node of the path. npm itself always
+ * runs on the Node of the path, because its settings belong to that installation. Therefore, native modules are built in a
+ * second step, for the Node of the peer.
  *
  * LangGraph is on Node 22, because statements of better-sqlite3 12.11 abort the process on Node 24.21.
  */
-import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pins from './pins.json';
-
-export type PeerName = keyof typeof pins.peers;
 
 export interface InstalledPeer {
   readonly node: string;
@@ -22,59 +18,68 @@ export interface InstalledPeer {
 }
 
 /** The folder of all installed peers. */
-export const peersFolder: string = join(tmpdir(), `goondan-peers-${Bun.hash(JSON.stringify(pins)).toString(36)}`);
+export const peersFolder: string = join(tmpdir(), 'goondan-peers');
 
-/** **Errors** — the last lines of npm, when npm fails. */
-export function installPeer(name: PeerName): InstalledPeer {
-  const folder = join(peersFolder, name);
-  if (!existsSync(folder)) install(name, folder);
+/** Returns the packages of a peer with their versions, without its Node. */
+export function versionsOf(name: string): string {
+  const text = readFileSync(join(import.meta.dir, name, 'package.json'), 'utf8');
+  const manifest: { dependencies: Readonly<Record<string, string>> } = JSON.parse(text);
+  return Object.entries(manifest.dependencies)
+    .map((entry) => entry.join(' '))
+    .join(', ');
+}
+
+/** `limitMs`: the time for each command of npm. **Errors** — the last lines of npm, when npm fails. */
+export async function installPeer(name: string, limitMs: number): Promise<InstalledPeer> {
+  const lockfile = readFileSync(join(import.meta.dir, name, 'package-lock.json'), 'utf8');
+  const folder = join(peersFolder, `${name}-${Bun.hash(lockfile).toString(36)}`);
+  if (!existsSync(folder)) await install(name, folder, limitMs);
   for (const file of readdirSync(import.meta.dir).filter((path) => path.endsWith('.mjs'))) {
     copyFileSync(join(import.meta.dir, file), join(folder, file));
   }
   return { node: nodeIn(folder) ?? 'node', program: join(folder, `${name}.mjs`) };
 }
 
-function install(name: PeerName, folder: string): void {
+async function install(name: string, folder: string, limitMs: number): Promise<void> {
   const draft = `${folder}.draft`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
-  const { node, packages } = pins.peers[name];
-  const optionalDependencies = { [nodePackage]: node };
-  const manifest = { private: true, type: 'module', dependencies: packages, optionalDependencies };
-  writeFileSync(join(draft, 'package.json'), JSON.stringify(manifest));
-  npm(draft, [
-    'install',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--no-package-lock',
-    `--before=${pins.before}`,
-  ]);
-  if ('better-sqlite3' in packages) buildFor(nodeIn(draft), draft);
+  for (const file of ['package.json', 'package-lock.json']) {
+    copyFileSync(join(import.meta.dir, name, file), join(draft, file));
+  }
+  await npm(draft, ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], limitMs);
+  if (existsSync(join(draft, 'node_modules', 'better-sqlite3'))) await buildFor(nodeIn(draft), draft, limitMs);
   renameSync(draft, folder);
 }
 
 /** Builds native modules. The Node package has the headers that such a build needs. */
-function buildFor(node: string | undefined, folder: string): void {
+async function buildFor(node: string | undefined, folder: string, limitMs: number): Promise<void> {
   const own =
     node === undefined
       ? {}
       : { PATH: `${join(node, '..')}:${process.env.PATH}`, npm_config_nodedir: join(node, '../..') };
-  npm(folder, ['rebuild', 'better-sqlite3'], own);
+  await npm(folder, ['rebuild', 'better-sqlite3'], limitMs, own);
 }
 
-const nodePackage = `node-${process.platform}-${process.arch}`;
-
 function nodeIn(folder: string): string | undefined {
-  const node = join(folder, 'node_modules', nodePackage, 'bin', 'node');
+  const node = join(folder, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
   return existsSync(node) ? node : undefined;
 }
 
-function npm(folder: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): void {
-  const env = { ...process.env, ...environment };
-  const { status, stderr, error } = spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8', timeout: 600_000 });
-  if (error) throw error;
-  if (status === 0) return;
+async function npm(
+  folder: string,
+  args: readonly string[],
+  limitMs: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const child = Bun.spawn(['npm', ...args], {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: limitMs,
+  });
+  const [stderr] = await Promise.all([child.stderr.text(), child.exited]);
+  if (child.exitCode === 0) return;
   const lines = stderr.split('\n').filter((line) => line.startsWith('npm error') || line.startsWith('gyp ERR'));
-  throw new Error(lines.slice(0, 3).join(' ') || `npm ${args[0]} ended with ${status}`);
+  throw new Error(lines.slice(0, 3).join(' ') || `npm ${args[0]} ended with ${child.signalCode ?? child.exitCode}`);
 }

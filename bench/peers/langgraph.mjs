@@ -1,16 +1,19 @@
 /**
  * LangChain's agent on LangGraph, with the SQLite checkpointer. With `PEER_STORE=synced`, a checkpoint is stored before
- * the next step begins, and SQLite syncs every commit. With `PEER_STORE=shipped`, both have their defaults.
+ * the next step begins, and SQLite syncs every commit. With `PEER_STORE=shipped`, both have their defaults. With
+ * `PEER_STORE=memory`, checkpoints are in memory.
  */
 import { join } from 'node:path';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { tool } from '@langchain/core/tools';
+import { MemorySaver } from '@langchain/langgraph';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { createAgent } from 'langchain';
 import { answersOf, parameters, question, runPeer, toolName, toolResult } from './run-peer.mjs';
 
 const isSynced = process.env.PEER_STORE === 'synced';
+const isInMemory = process.env.PEER_STORE === 'memory';
 
 class InstantModel extends BaseChatModel {
   constructor(next) {
@@ -45,7 +48,7 @@ let threads = 0;
 
 await runPeer({
   async open({ steps, messages, folder }) {
-    saver ??= openSaver(folder);
+    saver ??= isInMemory ? new MemorySaver() : openSaver(folder);
     const agent = createAgent({ model: new InstantModel(answersOf(steps)), tools: [weather], checkpointer: saver });
     const config = {
       configurable: { thread_id: `thread-${++threads}` },
@@ -68,6 +71,7 @@ await runPeer({
     };
   },
   settings: () => {
+    if (isInMemory) return '';
     const pragma = (name) => saver.db.pragma(name, { simple: true });
     const durability = isSynced ? 'sync' : 'async, the default';
     return `journal_mode=${pragma('journal_mode')}, synchronous=${pragma('synchronous')}, durability: ${durability}`;

@@ -1,11 +1,13 @@
 /**
  * Mastra's agent, with its memory in libSQL. With `PEER_STORE=whole`, the model gets the whole history, as with all
- * others. With `PEER_STORE=shipped`, the model gets the last messages, which is the default of Mastra.
+ * others. With `PEER_STORE=shipped`, the model gets the last messages, which is the default of Mastra. With
+ * `PEER_STORE=memory`, the whole history is in memory.
  */
 import { join } from 'node:path';
 import { createClient } from '@libsql/client';
 import { Agent } from '@mastra/core/agent';
 import { Mastra } from '@mastra/core/mastra';
+import { InMemoryStore } from '@mastra/core/storage';
 import { createTool } from '@mastra/core/tools';
 import { LibSQLStore } from '@mastra/libsql';
 import { Memory } from '@mastra/memory';
@@ -20,15 +22,15 @@ const weather = createTool({
   execute: async () => toolResult,
 });
 
-const isWhole = process.env.PEER_STORE === 'whole';
+const isInMemory = process.env.PEER_STORE === 'memory';
+const isWhole = isInMemory || process.env.PEER_STORE === 'whole';
 let client;
 let storage;
 let threads = 0;
 
 await runPeer({
   async open({ steps, messages, folder }) {
-    client ??= createClient({ url: `file:${join(folder, 'mastra.db')}` });
-    storage ??= new LibSQLStore({ id: 'bench', client });
+    storage ??= isInMemory ? new InMemoryStore() : openStore(folder);
     const memory = new Memory({ storage, ...(isWhole ? { options: { lastMessages: 100_000 } } : {}) });
     const bench = new Agent({
       id: 'bench',
@@ -50,10 +52,16 @@ await runPeer({
     };
   },
   async settings() {
+    if (isInMemory) return '';
     const pragma = async (name) => Object.values((await client.execute(`PRAGMA ${name}`)).rows[0])[0];
     return `journal_mode=${await pragma('journal_mode')}, synchronous=${await pragma('synchronous')}, the defaults`;
   },
 });
+
+function openStore(folder) {
+  client = createClient({ url: `file:${join(folder, 'mastra.db')}` });
+  return new LibSQLStore({ id: 'bench', client });
+}
 
 async function fill(memory, { thread, resource }, messages) {
   await memory.createThread({ threadId: thread, resourceId: resource });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { medians, type PeerRow, peerNotes, peerTable } from './peer-rows.ts';
+import { medians, type PeerRow, peerNotes, peerTable, shortTable, writeBetween } from './peer-rows.ts';
 
 const measured: PeerRow = {
+  framework: 'Ours',
+  keeps: 'disk',
   name: 'Ours',
   runtime: 'Bun 1',
   outcomes: {
@@ -12,6 +14,8 @@ const measured: PeerRow = {
   },
 };
 const missing: PeerRow = {
+  framework: 'Theirs',
+  keeps: 'memory',
   name: 'Theirs',
   runtime: 'theirs 2.0.0',
   outcomes: { first: { problem: 'not installed: E404' }, ten: { problem: 'not installed: E404' } },
@@ -47,5 +51,26 @@ describe('the table of npm run bench -- peers', () => {
   test('shows a figure that the system does not tell as unknown', () => {
     const row = { ...measured, outcomes: { ...measured.outcomes, ten: { microseconds: 1 } } };
     expect(peerTable([row])).toContain('unknown');
+  });
+
+  test('is short in README.md: start and memory are those of the durable row of a framework, if it has one', () => {
+    const inMemory: PeerRow = {
+      ...measured,
+      keeps: 'memory',
+      outcomes: { first: { milliseconds: 1 }, ten: { microseconds: 410 }, memory: { megabytes: 1 } },
+    };
+    const [, , ...lines] = shortTable([measured, inMemory, { ...inMemory, framework: 'Theirs' }, missing]).split('\n');
+    expect(lines.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
+      '| Ours | 0.4 ms | 0.9 ms | 46 MB | 42 ms |',
+      '| Theirs | 0.4 ms | — | 1 MB | 1 ms |',
+      '',
+    ]);
+    expect(shortTable([missing])).toContain('—');
+  });
+
+  test('replaces the earlier one in a page, and nothing else', () => {
+    const page = 'before\n\n<!-- peers -->\n\nold $&\n\n<!-- /peers -->\n\nafter\n';
+    expect(writeBetween(page, 'new $&\n')).toBe(page.replace('old', 'new'));
+    expect(() => writeBetween('nothing', 'new')).toThrow('<!-- peers -->');
   });
 });

@@ -1,8 +1,8 @@
-/** The rows of `npm run bench -- peers`, the tasks of their programs, and the table. */
+/** The rows of `npm run bench -- peers`, the tasks of their programs, and the tables. */
 import { markdownTable } from '../../scripts/markdown-table.ts';
 import { medianOf } from '../measure.ts';
 
-export const tasks = ['first', 'ten', 'history', 'memory'] as const;
+export const tasks = ['first', 'ten', 'memory', 'history'] as const;
 export type Task = (typeof tasks)[number];
 
 /** The result of a task: the figures that the task measures, or the reason why there are none. */
@@ -27,7 +27,10 @@ export function medians(rounds: readonly Outcome[]): Outcome {
 }
 
 export interface PeerRow {
+  readonly framework: string;
   readonly name: string;
+  /** Where the conversation is: in memory, or on disk with every step synced. Absent: not in the short table. */
+  readonly keeps?: 'memory' | 'disk';
   readonly runtime: string;
   readonly outcomes: Readonly<Partial<Record<Task, Outcome>>>;
 }
@@ -51,10 +54,37 @@ export function peerTable(rows: readonly PeerRow[]): string {
       cell(outcomes.ten, 'bytes', bytes),
       cell(outcomes.history, 'microseconds', microseconds),
       cell(outcomes.history, 'bytes', bytes),
-      cell(outcomes.first, 'milliseconds', (value) => `${value.toFixed(0)} ms`),
-      cell(outcomes.memory, 'megabytes', (value) => `${value.toFixed(0)} MB`),
+      cell(outcomes.first, 'milliseconds', wholeMilliseconds),
+      cell(outcomes.memory, 'megabytes', megabytes),
     ]),
   );
+}
+
+/** Renders the table of README.md: a row for each framework. Start and memory are those of its most durable row. */
+export function shortTable(rows: readonly PeerRow[]): string {
+  const shown = rows.filter(({ keeps }) => keeps !== undefined);
+  const frameworks = [...new Set(shown.map(({ framework }) => framework))];
+  const lines = frameworks.map((framework) => {
+    const outcomesOf = (keeps: PeerRow['keeps']) =>
+      shown.find((row) => row.framework === framework && row.keeps === keeps)?.outcomes;
+    const [inMemory, onDisk] = [outcomesOf('memory'), outcomesOf('disk')];
+    const { first, memory } = onDisk ?? inMemory ?? {};
+    return [
+      framework,
+      cell(inMemory?.ten, 'microseconds', milliseconds, '—'),
+      cell(onDisk?.ten, 'microseconds', milliseconds, '—'),
+      cell(memory, 'megabytes', megabytes, '—'),
+      cell(first, 'milliseconds', wholeMilliseconds, '—'),
+    ];
+  });
+  return markdownTable(['', 'turn', 'durable turn', 'memory', 'start'], lines);
+}
+
+/** Puts the text between the two comments of a page. */
+export function writeBetween(page: string, text: string): string {
+  const place = /(?<=^<!-- peers -->\n)[^]*?(?=^<!-- \/peers -->$)/m;
+  if (!place.test(page)) throw new Error('The page has no <!-- peers --> and <!-- /peers -->.');
+  return page.replace(place, () => `\n${text.trim()}\n\n`);
 }
 
 /** Describes the runtime and the store of each row, and lists the reasons for missing cells. */
@@ -68,8 +98,13 @@ export function peerNotes(rows: readonly PeerRow[]): string {
     .join('\n');
 }
 
-function cell(outcome: Outcome | undefined, figure: Figure, show: (value: number) => string): string {
-  if (outcome === undefined || outcome.problem !== undefined) return 'none, see below';
+function cell(
+  outcome: Outcome | undefined,
+  figure: Figure,
+  show: (value: number) => string,
+  absent = 'none, see below',
+): string {
+  if (outcome === undefined || outcome.problem !== undefined) return absent;
   const value = outcome[figure];
   // The bytes of a process are known on Linux only; JSON has no NaN, so they arrive as null.
   return typeof value === 'number' ? show(value) : 'unknown';
@@ -78,6 +113,10 @@ function cell(outcome: Outcome | undefined, figure: Figure, show: (value: number
 function microseconds(value: number): string {
   return value < 10_000 ? `${value.toFixed(0)} µs` : `${(value / 1_000).toFixed(0)} ms`;
 }
+
+const milliseconds = (value: number) => `${(value / 1_000).toFixed(1)} ms`;
+const wholeMilliseconds = (value: number) => `${value.toFixed(0)} ms`;
+const megabytes = (value: number) => `${value.toFixed(0)} MB`;
 
 function bytes(value: number): string {
   return value < 10_000 ? value.toFixed(0) : `${(value / 1_024).toFixed(0)} KB`;
