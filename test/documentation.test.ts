@@ -27,6 +27,19 @@ describe('the documents', () => {
     ]);
   });
 
+  test('README.md is read in two minutes: at most 600 words and 10 links', () => {
+    const { text } = read('README.md');
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(600);
+    expect(readLinks({ path: 'README.md', text }).length).toBeLessThanOrEqual(10);
+  });
+
+  test('docs/README.md lists every page', () => {
+    const listed = readLinks(read('docs/README.md'));
+    const pages = [...listRepository('docs/*.md'), ...listRepository('docs/{guide,reference}/*.md')];
+    expect(pages).toContain('docs/replay.md');
+    expect(pages.filter((path) => !listed.includes(path))).toEqual(['docs/README.md']);
+  });
+
   test('ARCHITECTURE.md names only files and folders that exist', () => {
     const named = readPaths(read('ARCHITECTURE.md').text);
     expect(named).not.toBeEmpty();
@@ -45,7 +58,7 @@ describe('the documents', () => {
     const targets = documents.flatMap((document) =>
       readLinks(document).map((target) => ({ from: document.path, target })),
     );
-    expect(targets).toContainEqual({ from: 'README.md', target: 'docs/errors.md' });
+    expect(targets).toContainEqual({ from: 'docs/README.md', target: 'docs/errors.md' });
     expect(targets.filter(({ target }) => !existsSync(join(repository, target)))).toEqual([]);
   });
 

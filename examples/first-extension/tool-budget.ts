@@ -1,6 +1,5 @@
 import type { ExtensionRegister } from '@goondan/types';
 
-/** Limits the number of tool calls per turn. */
 export const register: ExtensionRegister<{ most: number }> = (api, { most }) => {
   api.pipeline.register(
     'toolCall',
@@ -8,8 +7,6 @@ export const register: ExtensionRegister<{ most: number }> = (api, { most }) => 
       const calls = Number(ctx.metadata['tool-budget.calls'] ?? 0) + 1;
       ctx.metadata['tool-budget.calls'] = calls;
       if (calls <= most) return ctx.next();
-
-      // A refusal is a result that the model can read, not an exception.
       const message = `This turn has made its ${most} tool calls. Answer with what you have.`;
       return { toolCallId: ctx.toolCallId, toolName: ctx.toolName, status: 'error', error: { message } };
     },
