@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { readRepository } from '../../test/read-repository.ts';
 import { medians, type PeerRow, peerNotes, peerTable, shortTable, writeBetween } from './peer-rows.ts';
 
 const measured: PeerRow = {
@@ -73,4 +74,15 @@ describe('the table of npm run bench -- peers', () => {
     expect(writeBetween(page, 'new $&\n')).toBe(page.replace('old', 'new'));
     expect(() => writeBetween('nothing', 'new')).toThrow('<!-- peers -->');
   });
+});
+
+test('the lockfile of each peer fits its manifest, and names no registry', () => {
+  const locks = readRepository('bench/peers/*/package-lock.json');
+  expect(locks).toHaveLength(4);
+  for (const { path, text } of locks) {
+    const [manifest] = readRepository(path.replace('-lock', ''));
+    const { dependencies } = JSON.parse(manifest?.text ?? '{}');
+    expect(JSON.parse(text).packages[''].dependencies, path).toEqual(dependencies);
+    expect(text, path).not.toContain('"resolved"');
+  }
 });
