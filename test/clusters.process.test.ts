@@ -90,7 +90,7 @@ describe('docs/clusters.md', () => {
     );
     const { stdout, stderr, exitCode } = await inShell(checked.join('\n'));
     expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toContain('Imported 1 conversation of swarm "default"');
+    expect(stdout).toContain('Imported 1 conversation of swarm "my-swarm"');
     expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
   });
 
