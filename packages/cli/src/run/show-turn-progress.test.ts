@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { SwarmNotice } from '@goondan/runtime';
+import type { Swarm, SwarmNotice } from '@goondan/runtime';
 import { openTerminal } from '../terminal.ts';
 import { until } from '../../../../test/until.ts';
 import { showTurnProgress } from './show-turn-progress.ts';
@@ -23,14 +23,13 @@ async function open(isTTY: boolean) {
   const given = { screen: '', isPaused: false, brokenLines: 0, time: 0, others: (_: SwarmNotice) => undefined as void };
   const stderr = { write: (text: string) => (given.screen += text), isTTY, columns: 60 };
   const terminal = openTerminal({ stdout: { write: () => undefined }, stderr, env: { NO_COLOR: '1' } });
-  const swarm = {
-    watch: async (_filter: unknown, listener: (notice: SwarmNotice) => void) => {
-      given.others = listener;
-      return { end: () => undefined, ended: Promise.resolve() };
-    },
+  const watch = async (_filter: unknown, listener: (notice: SwarmNotice) => void) => {
+    given.others = listener;
+    return { end: () => undefined, ended: Promise.resolve() };
   };
   const abort = new AbortController();
-  const shown = await showTurnProgress(swarm, terminal, {
+  // The cast is needed because the stand-in is asked for one type of notices only.
+  const shown = await showTurnProgress({ watch: watch as Swarm['watch'] }, terminal, {
     isPaused: () => given.isPaused,
     beforeLine: () => (given.brokenLines += 1),
     signal: abort.signal,
