@@ -206,6 +206,13 @@ describe('one command', () => {
     ['two that exclude each other', ['run', '--input', 'x', '--detach'], 2, /--detach.+--input/, /^`gdn run --help`/],
     ['trust for nothing', ['explain', '--trust'], 2, "option '--trust' needs option '--load'", /^`gdn explain --help`/],
     ['a file for nothing', ['run', '--file', 'x'], 2, "option '--file' needs option '--input'", /^`gdn run --help`/],
+    [
+      'prices for nothing',
+      ['run', '--prices', 'x'],
+      2,
+      "option '--prices' needs a terminal to chat at",
+      /^`gdn run --help`/,
+    ],
     ['no browser for nothing', ['demo', '--no-open'], 2, "option '--no-open' needs option '--studio'", /^`gdn demo -/],
     ['an empty input', ['demo', '--input', ' '], 2, /'--input <text>' .+ It is empty\.$/, /^`gdn demo --help`/],
     [
