@@ -43,7 +43,6 @@ export async function askForReport(
     const ended = await Promise.race([end, safe.promise.then(() => (hasBegun ? end : undefined))]);
     if (ended !== undefined) return reportOf(withOwnCancel(ended, options.signal));
     // The turn never begins, but its end is known only after the turns before it, and one of them may wait for a person.
-    end.catch(() => undefined);
     throw new GoondanError('E_CANCELLED', 'The input was cancelled before its turn began.');
   } catch (error) {
     if (accepted === undefined || !GoondanError.is(error)) throw error;
