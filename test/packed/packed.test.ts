@@ -163,7 +163,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !/^(lib|src)\//.test(path));
     const known =
-      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector|guardian|keeper)-runner[\w-]*\.js(\.jsc)?|dist\/(known-yaml\.json|licenses\.txt|provider-[\w-]+\.js)|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js(\.jsc)?)|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
+      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector|guardian|keeper)-runner[\w-]*\.js(\.jsc)?|dist\/(known-yaml\.json|licenses\.txt|provider-[\w-]+\.js)|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js(\.jsc)?)|dist\/studio\/(index\.html|licenses\.txt|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
     expect(others.filter((path) => !known.test(path))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.log$|\.tgz$|(^|\/)\./.test(path))).toEqual([]);
     for (const path of Object.values<string>(manifest.bin ?? {})) expect(paths).toContain(posix.normalize(path));
