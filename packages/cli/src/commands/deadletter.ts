@@ -1,4 +1,3 @@
-import type { DeadLetterSummary } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { addressIn, type InstanceOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
@@ -45,29 +44,19 @@ export function addDeadletterCommand(program: GdnCommand): void {
       .swarmOptions()
       .examples(`gdn deadletter ${name} mail-17 --bundle my-swarm`)
       .runs(async (options: InstanceOptions, _terminal, id: string) => {
-        const { reachSwarm } = await import('../swarm/reach-swarm.ts');
+        const [{ reachSwarm }, { findDeadLetter }] = await Promise.all([
+          import('../swarm/reach-swarm.ts'),
+          import('../swarm/find-dead-letter.ts'),
+        ]);
         const { method, field } = orders[name];
         const swarm = await reachSwarm(options);
-        const letter = findLetter(id, await swarm.deadLetters(addressIn(options)), await import('../short-turn-id.ts'));
+        const letter = findDeadLetter(id, await swarm.deadLetters(addressIn(options)));
         if (letter === undefined || !(await swarm[method](letter))) {
           throw new GoondanError('E_DEAD_LETTER_UNKNOWN', `There is no dead letter "${id}".`);
         }
         return { json: { [field]: true }, text: await textOf(id) };
       });
   }
-}
-
-/** Finds the only letter with this id. **Errors** — `E_TRACE_AMBIGUOUS`, with the agents and conversations that have one. */
-function findLetter(
-  typed: string,
-  letters: readonly DeadLetterSummary[],
-  { findInInstances }: typeof import('../short-turn-id.ts'),
-) {
-  const found = findInInstances(
-    typed,
-    letters.map(({ agent: agentName, instanceKey, eventId }) => [{ agentName, instanceKey }, [eventId]]),
-  );
-  return found && { agent: found.address.agentName, instanceKey: found.address.instanceKey, eventId: found.id };
 }
 
 /** Returns the text for a person, after the order for the letter with this id. */

@@ -166,15 +166,9 @@ export interface InstanceStatus extends InstanceAddress {
   readonly questions?: number;
   /** The limit of a model that a call waits for, such as `concurrent: 3 of Model/main`; absent when none waits. */
   readonly limitWait?: { readonly limit: string; readonly waitedMs: number };
-  /**
-   * The code that blocked a process of the instance, in words, and for how long another process has replaced it; absent
-   * when no process was blocked since one of them ended as usual.
-   */
+  /** The code that last blocked a process of the instance, in words; absent after a process has ended as usual. */
   readonly lastBlocked?: { readonly code: string; readonly agoMs: number };
-  /**
-   * The statuses of the instance's extensions, for example of MCP servers; absent when there are none, or the instance
-   * has no process.
-   */
+  /** The statuses of the instance's extensions, for example of MCP servers; absent when there are none, or no process. */
   readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
