@@ -25,6 +25,12 @@ test.each<[rule: string, pieces: string[], finished: string[][], live: string[]]
   ['a table is drawn again until it ends', ['|a|\n|-|\n', '|bcd|\n'], [[], []], ['a', '───', 'bcd']],
   ['blank lines before the first block do not count', ['\n\n', 'a\n\n# b\n'], [[], ['a', '']], ['b']],
   ['a line that is not complete begins no block', ['**a\n#', 'b**\n\nc\n'], [[], ['a', '#b', '']], ['c']],
+  [
+    'deeply indented marks do not end code',
+    ['```\na\n    ```\n b\n ```\n**c**'],
+    [['  a', '      ```', '   b']],
+    ['c'],
+  ],
   ['line ends of Windows', ['a\r', '\n\r\nb\r\n'], [[], ['a', '']], ['b']],
 ])('%s', (_rule, pieces, finished, live) => {
   const text = open();
@@ -48,6 +54,14 @@ test.each([
     .join('')
     .replaceAll(/[│ ]/g, '');
   expect(shown).toBe(long.replaceAll(/[`> \n]/g, ''));
+});
+
+test('long code in an item of a list stays code, and ends there', () => {
+  const text = open();
+  const item = `1. ~~~ sh\n   one\n   ~~~\n   - \`\`\`\n     a\n${'     *x*\n'.repeat(1_000)}     \`\`\`\n\n2. **End**`;
+  const lines = textsOf([...text.add(item), ...text.end()]);
+  expect(lines.filter((line) => line === '       *x*')).toHaveLength(1_000);
+  expect(lines.slice(-2)).toEqual(['', '2. End']);
 });
 
 test('a long table goes on below its head', () => {

@@ -6,14 +6,15 @@ import { codeLine, readBlocks, renderMarkdown, withoutEnd } from '../markdown/re
 import { emptyLine, type Line } from '../screen/line.ts';
 
 const LONGEST = 4_000;
-const OPENING = /^ {0,3}(`{3,}|~{3,})[^`\n]*\n/;
+const OPENING = /^( {0,3}(?:`{3,}|~{3,}))[^`\n]*\n/;
+const OPENING_IN_ITEM = /^[-*+\d.)\s]*(`{3,}|~{3,})(?=[^`]*$)/;
 
 export class StreamedMarkdown {
   /** The whole text so far. */
   #text = '';
   /** The text that is not finished. */
   #rest = '';
-  /** The marks that end the block of code that is being written. */
+  /** The marks that begin the block of code that is being written, with their indentation. */
   #fence: string | undefined;
   #hasFinished = false;
 
@@ -73,9 +74,9 @@ export class StreamedMarkdown {
       this.#rest = this.#rest.slice(opening.length);
       return [];
     }
-    const { finished, rest } = splitFinished(this.#rest);
+    const { finished, rest, fence: open } = splitFinished(this.#rest);
     if (finished === '') return undefined;
-    this.#rest = rest;
+    [this.#rest, this.#fence] = [rest, open];
     return renderMarkdown(finished, this.columns());
   }
 
@@ -92,13 +93,26 @@ export class StreamedMarkdown {
   }
 }
 
+/** Marks that are indented by four more columns than `fence` are code. */
 function isClosing(code: string, fence: string): boolean {
-  const marks = code.trim();
-  return marks.startsWith(fence) && marks === fence.charAt(0).repeat(marks.length);
+  const [marks, begin] = [code.trim(), fence.trim()];
+  const isDeep = code.search(/\S/) - fence.search(/\S/) > 3;
+  return !isDeep && marks.startsWith(begin) && marks === begin.charAt(0).repeat(marks.length);
+}
+
+/** Returns the marks of the block of code that is open at the end of a list. */
+function openFence(list: string): string | undefined {
+  let fence: string | undefined;
+  for (const each of list.split('\n')) {
+    const [begin = '', marks] = OPENING_IN_ITEM.exec(each) ?? [];
+    if (fence === undefined) fence = marks?.padStart(begin.length);
+    else if (isClosing(each, fence)) fence = undefined;
+  }
+  return fence;
 }
 
 /** Only complete lines are read, because the end of a line can change what it is. */
-function splitFinished(text: string): { readonly finished: string; readonly rest: string } {
+function splitFinished(text: string) {
   const end = text.lastIndexOf('\n') + 1;
   const blocks = readBlocks(text.slice(0, end));
   const last = blocks.findLastIndex(({ type }) => type !== 'space');
@@ -120,7 +134,9 @@ function splitFinished(text: string): { readonly finished: string; readonly rest
   const cut = placeToCut(text);
   // A table goes on below its head.
   const head = block?.type === 'table' ? `${text.split('\n', 2).join('\n')}\n` : '';
-  return { finished: text.slice(0, cut), rest: (head.length < cut ? head : '') + text.slice(cut) };
+  const finished = text.slice(0, cut);
+  const fence = block?.type === 'list' ? openFence(finished) : undefined;
+  return { finished, rest: (head.length < cut ? head : '') + text.slice(cut), fence };
 }
 
 /** Cuts a long block after its last line or its last word. */
