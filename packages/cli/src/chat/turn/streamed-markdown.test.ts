@@ -31,6 +31,7 @@ test.each<[rule: string, pieces: string[], finished: string[][], live: string[]]
     [['  a', '      ```', '   b']],
     ['c'],
   ],
+  ['an indented list keeps its numbers', [' 1. a\n 1. b\n', ' 1. c\n'], [['1. a'], ['2. b']], ['3. c']],
   ['line ends of Windows', ['a\r', '\n\r\nb\r\n'], [[], ['a', '']], ['b']],
 ])('%s', (_rule, pieces, finished, live) => {
   const text = open();

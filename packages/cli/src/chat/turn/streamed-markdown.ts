@@ -128,7 +128,7 @@ function splitFinished(text: string) {
       .map(({ raw }) => raw)
       .join('');
     const number = block.ordered ? String(Number(block.start) + block.items.length - 1) : '';
-    return { finished, rest: text.slice(finished.length).replace(/^\d+/, number) };
+    return { finished, rest: text.slice(finished.length).replace(/(?<=^ *)\d+/, number) };
   }
   if (text.length <= LONGEST) return { finished: '', rest: text };
   const cut = placeToCut(text);
