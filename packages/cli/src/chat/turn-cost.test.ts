@@ -18,10 +18,14 @@ test.each<[rule: string, after: InstanceSpending[], called: number, cost: string
   ['without those of others', [spend('host', 30), spend('clerk', 99)], 0, '0.0200 USD'],
   ['not known while others run beside called agents', [spend('host', 20), spend('clerk', 99)], 10, undefined],
   ['not known if the tokens are not those of the turn', [spend('host', 31)], 0, undefined],
+  ['not known if it cannot be read', [], 0, undefined],
   ['not known without a price', [spend('host', 10), spend('host', 20, 'other')], 0, undefined],
 ])('the cost of a turn is %s', async (_rule, after, called, cost) => {
   let spendings = [spend('host', 10)];
-  const costs = new TurnCosts(prices, async () => ({ spendings, problems: [] }));
+  const costs = new TurnCosts(prices, async () => {
+    if (spendings.length === 0) throw new Error('E_STORE_READ');
+    return { spendings, problems: [] };
+  });
   await costs.look();
   spendings = after;
   const result = { turnId: 't', finishReason: 'text_response' as const };

@@ -23,8 +23,9 @@ export class TurnCosts {
   /** @example costOf(turn) // '0.0008 USD' */
   async costOf(turn: TurnEnd): Promise<string | undefined> {
     const before = this.#before;
-    const after = await this.look();
-    if (before === undefined) return undefined;
+    // Without its cost, a turn is still complete.
+    const after = await this.look().catch(() => undefined);
+    if (before === undefined || after === undefined) return undefined;
     const cost = difference(turn, sumFor(turn, before), sumFor(turn, after));
     return cost === undefined ? undefined : `${cost.toFixed(4)} ${this.prices.currency}`;
   }
