@@ -8,7 +8,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gdn-'));
   mkdirSync(join(folder, 'pictures'));
-  for (const name of ['pictures/a.png', 'my cat.png', 'my dog.png', 'plan.md', '.env', 'a"b']) {
+  for (const name of ['pictures/a.png', 'my cat.png', 'my dog.png', 'plan.md', '.env', 'a"b', 'two@2x', 'pictures/@b']) {
     writeFileSync(join(folder, name), '');
   }
 });
@@ -22,11 +22,13 @@ test.each<[typed: string, completed: string | undefined, candidates?: string[]]>
   ['/agent re', '/agent re', ['reader', 'researcher']],
   ['/agent rea', '/agent reader '],
   ['see @pl', 'see @plan.md '],
-  ['(@pictures/', '(@pictures/a.png '],
+  ['(@pictures/a', '(@pictures/a.png '],
+  ['@pictures/@', '@pictures/@b '],
+  ['@two@', '@two@2x '],
   ['@pi', '@pictures/'],
   ['@m', '@"my ', ['my cat.png', 'my dog.png']],
   ['@"my c', '@"my cat.png" '],
-  ['@', '@', ['my cat.png', 'my dog.png', 'pictures/', 'plan.md']],
+  ['@', '@', ['my cat.png', 'my dog.png', 'pictures/', 'plan.md', 'two@2x']],
   ['@.', '@.env '],
   ['@~/pl', '@~/plan.md '],
   ['@nowhere/', undefined],

@@ -12,7 +12,7 @@ import { readFilePart } from '../read-files.ts';
 /** Text between backticks, which end with as many as they begin with, or a mention. */
 const MARK = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)|(?<=(?:^|\s)[([{"'“‘«]*)@(?:(@)|"([^"\n]+)"|("[^\n]*)|([^\s@"]\S*))/g;
 /** The beginning of a mention at the end of a text: with its quote, or without one. */
-export const MENTION_START = /(?<=(?:^|\s)[([{"'“‘«]*)@(?:"([^"\n]*)|([^\s@"]*))$/;
+export const MENTION_START = /(?<=(?:^|\s)[([{"'“‘«]*)@(?:"([^"\n]*)|(?!@)([^\s"]*))$/;
 /** Signs that end a sentence, a bracket or a quote, and do not belong to the name of a file. */
 const PUNCTUATION = /[.,;:!?)\]}"'”’»]+$/;
 
