@@ -4,7 +4,7 @@
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { emptyLine, type Line, line, linesOf, type Span, span, type Style } from '../screen/line.ts';
-import { widthOfLine, wrapWords } from '../screen/wrap-line.ts';
+import { widthOfLine, wrapProse } from '../screen/wrap-line.ts';
 import { tableLines } from './table-lines.ts';
 
 /** With less room, a nested block is shown as it was written. */
@@ -111,7 +111,7 @@ function wrapped(spans: readonly Span[], columns: number): Line[] {
       if (part !== '') lines.at(-1)?.push(span(part, style));
     }
   }
-  return lines.flatMap((each) => (widthOfLine(each) <= columns ? [each] : wrapWords(each, columns)));
+  return lines.flatMap((each) => (widthOfLine(each) <= columns ? [each] : wrapProse(each, columns)));
 }
 
 function renderInline(tokens: readonly MarkedToken[], style?: Style): Span[] {

@@ -1,6 +1,6 @@
 /** Lays out a table of Markdown in the width of the terminal. */
 import { emptyLine, type Line, line, type Span, span } from '../screen/line.ts';
-import { widthOfLine, wrapWords } from '../screen/wrap-line.ts';
+import { widthOfLine, wrapProse } from '../screen/wrap-line.ts';
 
 const GAP = '  ';
 /** A column that is this narrow is not made narrower. */
@@ -37,7 +37,7 @@ function fitWidths(natural: readonly number[], room: number): number[] | undefin
 }
 
 function layOutRow(row: readonly Line[], widths: readonly number[], align: readonly (string | null)[]): Line[] {
-  const cells = widths.map((width, index) => wrapWords(row[index] ?? emptyLine, width));
+  const cells = widths.map((width, index) => wrapProse(row[index] ?? emptyLine, width));
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, number) =>
     widths.flatMap((width, index) => {
@@ -61,7 +61,7 @@ function blank(width: number): Span {
 
 function listCells(head: readonly Line[], row: readonly Line[], columns: number): Line[] {
   return [
-    ...head.flatMap((name, index) => wrapWords([...name, span(': '), ...(row[index] ?? [])], columns)),
+    ...head.flatMap((name, index) => wrapProse([...name, span(': '), ...(row[index] ?? [])], columns)),
     emptyLine,
   ];
 }

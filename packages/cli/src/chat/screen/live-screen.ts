@@ -13,7 +13,7 @@ import { layOutLive } from './lay-out-live.ts';
 import { type Line, line } from './line.ts';
 import { eraseLive, type LivePart, nothingLive, paintFrame } from './paint-frame.ts';
 import type { Tty } from './tty.ts';
-import { wrapWords } from './wrap-line.ts';
+import { wrapProse } from './wrap-line.ts';
 
 const FRAME_MS = 25;
 /** An escape that nothing follows for this long is the Escape key, not the start of a sequence. */
@@ -163,7 +163,7 @@ export class LiveScreen implements ChatScreen {
     const { edited } = this.#prompt;
     const found = await completion;
     if (found === undefined || this.#prompt.edited !== edited || this.#isClosed) return;
-    if (found.before === this.#before) this.print(wrapWords(line(found.candidates.join('  '), 'dim'), this.columns));
+    if (found.before === this.#before) this.print(wrapProse(line(found.candidates.join('  '), 'dim'), this.columns));
     this.#prompt.setBefore(found.before);
     this.refresh();
   }

@@ -35,7 +35,7 @@ export function wrapLine(line: Line, columns: number): Row[] {
 }
 
 /** Breaks a line between words; a word that is wider than the terminal is broken at the edge. Returns at least one line. */
-export function wrapWords(line: Line, columns: number): Line[] {
+export function wrapProse(line: Line, columns: number): Line[] {
   const lines: Line[] = [];
   let row: ReturnType<typeof cellsOf> = [];
   let width = 0;
