@@ -4,11 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { completeInput } from './complete-input.ts';
 
+const many = Array.from({ length: 105 }, (_, index) => `x${index}`);
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gdn-'));
   mkdirSync(join(folder, 'pictures'));
-  for (const name of ['pictures/a.png', 'my cat.png', 'my dog.png', 'plan.md', '.env', 'a"b', 'two@2x', 'pictures/@b']) {
+  for (const name of [
+    'pictures/a.png',
+    'my cat.png',
+    'my dog.png',
+    'plan.md',
+    '.env',
+    'a"b',
+    'two@2x',
+    'pictures/@b',
+  ]) {
     writeFileSync(join(folder, name), '');
   }
 });
@@ -21,6 +31,7 @@ test.each<[typed: string, completed: string | undefined, candidates?: string[]]>
   ['say /he', undefined],
   ['/agent re', '/agent re', ['reader', 'researcher']],
   ['/agent rea', '/agent reader '],
+  ['/agent x', '/agent x', [...many.slice(0, 100), '… 5 more']],
   ['see @pl', 'see @plan.md '],
   ['(@pictures/a', '(@pictures/a.png '],
   ['@pictures/@', '@pictures/@b '],
@@ -36,6 +47,6 @@ test.each<[typed: string, completed: string | undefined, candidates?: string[]]>
   ['@@', undefined],
   ['hello', undefined],
 ])('%j becomes %j', async (typed, before, candidates = []) => {
-  const found = await completeInput(typed, ['reader', 'researcher', 'host'], folder, folder);
+  const found = await completeInput(typed, ['reader', 'researcher', ...many], folder, folder);
   expect(found).toEqual(before === undefined ? undefined : { before, candidates });
 });

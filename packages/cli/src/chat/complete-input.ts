@@ -12,6 +12,7 @@ export interface Completion {
   readonly candidates: readonly string[];
 }
 
+const MOST_LISTED = 100;
 const WORDS: readonly (readonly [pattern: RegExp, of: 'command' | 'agent'])[] = [
   [/^()(\/[A-Za-z]*)$/, 'command'],
   [/^(\/agent[ \t]+)(\S*)$/i, 'agent'],
@@ -61,8 +62,9 @@ function complete(start: string, word: string, names: readonly string[]): Comple
   const found = names.filter((name) => name.startsWith(word));
   const [first] = found;
   if (first === undefined) return undefined;
-  const common = found.reduce(commonStart);
-  return { before: start + common, candidates: found.length === 1 ? [] : found.map((name) => name.trimEnd()) };
+  const shown = found.length === 1 ? [] : found.slice(0, MOST_LISTED).map((name) => name.trimEnd());
+  const more = found.length > MOST_LISTED ? [`… ${found.length - MOST_LISTED} more`] : [];
+  return { before: start + found.reduce(commonStart), candidates: [...shown, ...more] };
 }
 
 function commonStart(one: string, other: string): string {
