@@ -124,7 +124,7 @@ function commandDeps(swarm: Swarm, around: Parameters<typeof look>[2]): Omit<Com
   return {
     swarm,
     clock: systemClock,
-    look: (command, at) => look(command, at, around),
+    look: (command, at, columns) => look(command, at, { ...around, terminal: { ...around.terminal, columns } }),
     readMessages: (at) => readMessages(run, at),
     readEarlier: (at) => readEarlier(run.place, at),
     modelOf(agentName) {

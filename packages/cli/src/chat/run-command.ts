@@ -9,11 +9,12 @@ import { describeMessages, sentIn } from './describe-messages.ts';
 import { type ChatCommand, commandHelp, type Look } from './read-command.ts';
 import type { EarlierInput } from './read-earlier.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
+import { wrapProse } from './screen/wrap-line.ts';
 
 export interface CommandDeps {
   readonly swarm: Pick<Swarm, 'status'>;
   /** Returns what `gdn usage`, `gdn trace` and `gdn explain` print about this conversation. */
-  readonly look: (command: Look, at: InstanceAddress) => Promise<string>;
+  readonly look: (command: Look, at: InstanceAddress, columns: number) => Promise<string>;
   readonly clock: Clock;
   /** Returns no messages for a conversation that does not exist yet. */
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
@@ -38,7 +39,7 @@ export async function runCommand(
   const { screen, at } = chat;
   switch (command.name) {
     case 'help':
-      return screen.print(help());
+      return screen.print(help().flatMap((each) => wrapProse(each, screen.columns)));
     case 'questions':
       if (deps.askAgain() === 0) screen.print([line('Nothing is waiting for an answer.', 'dim')]);
       return;
@@ -49,7 +50,7 @@ export async function runCommand(
     case 'usage':
     case 'trace':
     case 'tools':
-      return chat.note(await deps.look(command, at));
+      return chat.note(await deps.look(command, at, screen.columns));
     case 'history': {
       const bounds = { messages: command.count, lines: LONGEST_MESSAGE, columns: screen.columns };
       const lines = describeMessages(await deps.readMessages(at), bounds);
