@@ -41,6 +41,11 @@ describe('Markdown', () => {
       `|${'column|'.repeat(5)}\n|${'-|'.repeat(5)}\n|${'long words|'.repeat(5)}`,
       [...Array<string>(5).fill('column: long words'), ''],
     ],
+    [
+      'such a table keeps its head',
+      `|${'longer name|'.repeat(5)}\n|${'-|'.repeat(5)}`,
+      [...Array<string>(5).fill('longer name:'), ''],
+    ],
     ['the address of a link is visible', '[here](http://a.b) ![cat](c.png)', ['here (http://a.b) image cat (c.png)']],
     ['an address alone is not repeated', '<http://a.b> and me@a.b', ['http://a.b and me@a.b']],
     ['code keeps its lines and blanks', '```ts\nif (a) {\n\n  b; // *c*\n```', ['  if (a) {', '', '    b; // *c*']],

@@ -15,7 +15,7 @@ export function tableLines(
 ): Line[] {
   const bold = head.map((cell) => cell.map(({ text }) => span(text, 'bold')));
   const widths = fitWidths(naturalWidths([head, ...rows]), columns - GAP.length * (head.length - 1));
-  if (widths === undefined) return rows.flatMap((row) => listCells(bold, row, columns));
+  if (widths === undefined) return (rows.length === 0 ? [[]] : rows).flatMap((row) => listCells(bold, row, columns));
   const rule = line(widths.map((width) => '─'.repeat(width)).join(GAP), 'dim');
   return [...layOutRow(bold, widths, align), rule, ...rows.flatMap((row) => layOutRow(row, widths, align))];
 }
