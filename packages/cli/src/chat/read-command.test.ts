@@ -20,6 +20,7 @@ test.each([
   ['/agent', command({ name: 'agent' })],
   ['/agent helper', command({ name: 'agent', agent: 'helper' })],
   ['/agent helper my key', command({ name: 'agent', agent: 'helper', instanceKey: 'my key' })],
+  ['/trace 1f', command({ name: 'trace', id: '1f' })],
   ['/new', command({ name: 'new' })],
   ['/new plan b', command({ name: 'new', instanceKey: 'plan b' })],
 ])('%j', (text, read) => {

@@ -23,8 +23,8 @@ describe('Markdown', () => {
     ['tasks are ticked', '- [x] done\n- [ ] open\n\n  why', ['• [x] done', '• [ ] open', '', '  why']],
     [
       'a table is aligned',
-      '| name | count | x |\n|:--|--:|:-:|\n| tea | 5 | a |\n| 커피 | 1200 | abc |',
-      ['name  count   x', '────  ─────  ───', 'tea       5   a', '커피   1200  abc'],
+      '| name | count | x |\n|:--|--:|:-:|\n| tea | 5 | ab |\n| 커피 | 1200 | abc |',
+      ['name  count   x', '────  ─────  ───', 'tea       5  ab', '커피   1200  abc'],
     ],
     [
       'a wide table wraps its cells',

@@ -79,10 +79,10 @@ describe('the live screen', () => {
 
   test('Tab completes a word, or lists what it may become; text that follows Tab wins', async () => {
     const { screen, tty, clock, show, heard } = open();
-    tty.press('/h\t');
+    tty.press('/hx\x1b[D\t');
     await clock.advance(25);
-    expect(screen.draft).toBe('/help ');
-    tty.press('\x15/\t');
+    expect(screen.draft).toBe('/help x');
+    tty.press('\x05\x15/\t');
     await clock.advance(25);
     expect(tty.written.at(-1)).toContain('/help  /new\r\n');
     show({ lines: [line('working')] });

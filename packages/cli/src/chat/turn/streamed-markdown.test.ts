@@ -32,7 +32,7 @@ test.each<[rule: string, pieces: string[], finished: string[][], live: string[]]
     ['c'],
   ],
   ['an indented list keeps its numbers', [' 1. a\n 1. b\n', ' 1. c\n'], [['1. a'], ['2. b']], ['3. c']],
-  ['line ends of Windows', ['a\r', '\n\r\nb\r\n'], [[], ['a', '']], ['b']],
+  ['line ends of Windows', ['a\r', '\n\r\nb\r\n\r\nc\r\n'], [[], ['a', '', 'b', '']], ['c']],
 ])('%s', (_rule, pieces, finished, live) => {
   const text = open();
   expect(pieces.map((piece) => textsOf(text.add(piece)))).toEqual(finished);
