@@ -16,6 +16,7 @@ beforeAll(() => {
     'plan.md',
     '.env',
     'a"b',
+    'a\rb',
     'two@2x',
     'pictures/@b',
   ]) {

@@ -46,14 +46,14 @@ export function completeInput(
   }
 }
 
-/** Returns the files and folders of the folder of `path`. A name that cannot be quoted is left out. */
+/** Returns the files and folders of the folder of `path`. A name that cannot be typed in quotes is left out. */
 async function listFiles(path: string, folder: string, home: string): Promise<string[]> {
   const above = path.slice(0, path.lastIndexOf('/') + 1);
   const place = above.startsWith('~/') ? join(home, above.slice(2)) : resolve(folder, above);
   const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
   const isHidden = path.slice(above.length).startsWith('.');
   return entries
-    .filter(({ name }) => name.startsWith('.') === isHidden && !/["\n]/.test(name))
+    .filter(({ name }) => name.startsWith('.') === isHidden && !/["\p{Cc}]/u.test(name))
     .map((entry) => `${above}${entry.name}${entry.isDirectory() ? '/' : ''}`)
     .toSorted();
 }
