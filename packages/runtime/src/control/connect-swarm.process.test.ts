@@ -120,6 +120,8 @@ describe('the client of a control socket', () => {
       expectTypeOf(notice).toEqualTypeOf<QuestionNotice>();
       notices.push(notice);
     });
+    // @ts-expect-error A watch of everything needs a listener for everything.
+    (() => client.watch({}, ({ question }: QuestionNotice) => question)) satisfies () => unknown;
     served.swarm.tell({ type: 'dropped', count: 3 });
     const about = {
       type: 'question',

@@ -280,7 +280,7 @@ export interface Swarm {
   /** Starts a watch. Once the promise resolves, the watcher misses no notice. `listener` must not throw. */
   watch<Type extends SwarmNotice['type'] = SwarmNotice['type']>(
     filter: WatchFilter<Type>,
-    listener: (notice: Extract<SwarmNotice, { readonly type: Type }>) => void,
+    listener: (notice: Extract<SwarmNotice, { readonly type: NoInfer<Type> }>) => void,
   ): Promise<SwarmWatch>;
   /**
    * Cancels the running or pending turn of an event; without an event id, the running turn. `eventId` may also be the
