@@ -60,9 +60,9 @@ describe('a tool of the AI SDK', () => {
       tool({
         description,
         inputSchema,
-        execute: ({ sides, by }, { toolCallId, messages, abortSignal, context }) => {
+        execute: ({ sides, by }, { toolCallId, messages, abortSignal, ...others }) => {
           expectTypeOf(sides).toEqualTypeOf<number>();
-          seen.push(toolCallId.length > 0, messages, abortSignal?.aborted, context);
+          seen.push(toolCallId.length > 0, messages, abortSignal?.aborted, others);
           return `${by} rolled ${sides}.`;
         },
       }),
@@ -76,14 +76,18 @@ describe('a tool of the AI SDK', () => {
         { role: 'user', content: 'Roll' },
       ],
       false,
-      { loaded: true },
+      { context: { loaded: true }, experimental_context: { loaded: true } },
     ]);
   });
 
   const content = [
     { type: 'text', text: 'four' },
-    { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: Buffer.from('4') } },
+    { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: new ArrayBuffer(1) } },
+    { type: 'file', mediaType: 'text/plain', data: { type: 'text', text: '4.' } },
+    { type: 'file-data', mediaType: 'text/plain', data: 'NC4u' },
+    { type: 'image-url', url: 'https://example.com/4' },
   ];
+  const shown = 'four\n[file text/plain, 1 B]\n[file text/plain, 2 B]\n[file text/plain, 3 B]\n[image]';
   const generate = async function* () {
     yield 'rolling';
     yield 'four';
@@ -91,9 +95,11 @@ describe('a tool of the AI SDK', () => {
   const four = ({ output, input }: { output: number; input: { sides: number } }) => `${output} of ${input.sides}`;
   test.each<[string, object, string]>([
     ['a promise', { execute: async () => 'four' }, 'four'],
+    ['a date as JSON', { execute: () => ({ at: new Date(4) }) }, '{"at":"1970-01-01T00:00:00.004Z"}'],
     ['the last value of a generator', { execute: generate }, 'four'],
     ['toModelOutput', { toModelOutput: (of: never) => ({ type: 'text', value: four(of) }) }, '4 of 6'],
-    ['content', { toModelOutput: () => ({ type: 'content', value: content }) }, 'four\n[file text/plain, 1 B]'],
+    ['content', { toModelOutput: () => ({ type: 'content', value: content }) }, shown],
+    ['a refusal', { toModelOutput: () => ({ type: 'execution-denied' }) }, 'E_TOOL_FAILED execution-denied'],
     ['an error', { toModelOutput: () => ({ type: 'error-text', value: 'Lost.' }) }, 'E_TOOL_FAILED Lost.'],
   ])('returns %s', async (_title, given, expected) => {
     expect(await answerWith(tool({ description, inputSchema, execute: () => 4, ...given }))).toContain(expected);

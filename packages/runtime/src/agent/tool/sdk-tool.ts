@@ -58,7 +58,7 @@ export async function readSdkTool(tool: SdkTool, key: string, what: string): Pro
     parameters: await parametersOf(inputSchema, what),
     async run(ctx, input, messages) {
       const output = await lastOf(execute.call(tool, input, optionsOf(ctx, messages)));
-      if (typeof toModelOutput !== 'function') return output;
+      if (typeof toModelOutput !== 'function') return asJson(output);
       return valueOf(await toModelOutput.call(tool, { toolCallId: ctx.toolCallId, input, output }));
     },
   };
@@ -110,37 +110,51 @@ function optionsOf(ctx: ToolContext, messages: () => readonly Message[] = () => 
     get context() {
       return ctx.config;
     },
+    /** The name of `context` in version 6 of the AI SDK. */
+    get experimental_context() {
+      return ctx.config;
+    },
   };
 }
 
 /** `execute` may be a generator. Its last value is the result. */
-async function lastOf(returned: unknown): Promise<JsonValue> {
-  let last: unknown = returned;
-  if (typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned) {
-    last = undefined;
-    // Safe: the object has the method that `for await` calls.
-    for await (const value of returned as AsyncIterable<unknown>) last = value;
-  }
-  // Safe: outputs of handlers are checked to be JSON.
-  return (await last) as JsonValue;
+async function lastOf(returned: unknown): Promise<unknown> {
+  if (typeof returned !== 'object' || returned === null || !(Symbol.asyncIterator in returned)) return returned;
+  let last: unknown;
+  // Safe: the object has the method that `for await` calls.
+  for await (const value of returned as AsyncIterable<unknown>) last = value;
+  return last;
+}
+
+/** Converts a value to JSON as the AI SDK does: a date becomes a text. */
+function asJson(value: unknown): JsonValue {
+  // Safe: only JSON is parsed.
+  return JSON.parse(JSON.stringify(value ?? null)) as JsonValue;
 }
 
 /** Returns the output that `toModelOutput` describes. Throws for a failure, which becomes an error result. */
 function valueOf(output: { readonly type: string; readonly value?: unknown; readonly reason?: string }): JsonValue {
   const { type, value, reason } = output;
-  // Safe: outputs of handlers are checked to be JSON.
-  if (type === 'text' || type === 'json') return value as JsonValue;
+  if (type === 'text' || type === 'json') return asJson(value);
   if (type === 'content' && Array.isArray(value)) return createToolContent(value.map(partOf));
-  throw new Error(reason ?? (typeof value === 'string' ? value : JSON.stringify(value ?? type)));
+  const said = reason ?? value ?? type;
+  throw new Error(typeof said === 'string' ? said : JSON.stringify(said));
 }
 
-function partOf(part: { readonly type: string; readonly data?: unknown }): InputPart {
+function partOf(part: Readonly<Record<string, unknown>>): InputPart {
+  const { type, data: _data, url: _url, ...about } = part;
   // Safe: the runtime checks the parts of an output.
-  const source = Object(part.data) as { readonly type?: string; readonly data?: unknown; readonly url?: unknown };
-  if (part.type === 'text') return part as InputPart;
-  if (part.type === 'file' && source.type === 'data') return { ...part, data: source.data } as InputPart;
-  if (part.type === 'file' && source.type === 'url') return { ...part, data: String(source.url) } as InputPart;
-  throw new Error(`toModelOutput returned a part of type "${part.type}"; use text, or file with data or a URL.`);
+  if (type === 'text') return part as unknown as InputPart;
+  // In version 6 of the AI SDK, the bytes or the URL are in the part itself, whose type is `image-data`, `file-url`, …
+  const { data, url, text } = Object(type === 'file' ? part.data : part) as Record<string, unknown>;
+  const bytes =
+    data instanceof ArrayBuffer ? new Uint8Array(data) : typeof text === 'string' ? Buffer.from(text) : data;
+  const source = bytes ?? (url instanceof URL ? url.href : url);
+  if (source === undefined) {
+    throw new Error(`toModelOutput returned a part of type "${String(type)}"; use text, or file with data or a URL.`);
+  }
+  const isImage = type === 'image-data' || type === 'image-url';
+  return { ...about, ...(isImage ? { type: 'image', image: source } : { type: 'file', data: source }) } as InputPart;
 }
 
 function wrong(what: string, problem: string, suggestion: string): GoondanError {
