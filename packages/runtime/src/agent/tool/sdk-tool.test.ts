@@ -17,8 +17,13 @@ async function load(handlers: Handlers): Promise<ToolRegistry> {
 }
 
 /** The answer of an agent that calls `dice__roll` once, and repeats the result or the error. */
-async function answerWith(roll: Handlers[string], args: JsonObject = { sides: 6 }): Promise<string> {
+async function answerWith(
+  roll: Handlers[string],
+  args: JsonObject = { sides: 6 },
+  toolTimeoutMs = 60_000,
+): Promise<string> {
   const agent = await scriptedAgent({
+    policy: { toolTimeoutMs },
     script: [
       { when: 'Roll', call: { tool: 'dice__roll', args } },
       { afterTool: 'dice__roll', say: '{{result}}{{result.error.code}} {{result.error.message}}' },
@@ -103,6 +108,19 @@ describe('a tool of the AI SDK', () => {
     ['an error', { toModelOutput: () => ({ type: 'error-text', value: 'Lost.' }) }, 'E_TOOL_FAILED Lost.'],
   ])('returns %s', async (_title, given, expected) => {
     expect(await answerWith(tool({ description, inputSchema, execute: () => 4, ...given }))).toContain(expected);
+  });
+
+  test('is closed after its deadline if it is a generator', async () => {
+    const closed = Promise.withResolvers<void>();
+    const execute = async function* () {
+      try {
+        for (;;) yield await Bun.sleep(1);
+      } finally {
+        closed.resolve();
+      }
+    };
+    expect(await answerWith(tool({ description, inputSchema, execute }), { sides: 6 }, 20)).toContain('E_TOOL_TIMEOUT');
+    await closed.promise;
   });
 
   const even = jsonSchema<{ sides: number }>(plain, {

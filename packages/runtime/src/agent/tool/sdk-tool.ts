@@ -57,7 +57,7 @@ export async function readSdkTool(tool: SdkTool, key: string, what: string): Pro
     ...about,
     parameters: await parametersOf(inputSchema, what),
     async run(ctx, input, messages) {
-      const output = await lastOf(execute.call(tool, input, optionsOf(ctx, messages)));
+      const output = await lastOf(execute.call(tool, input, optionsOf(ctx, messages)), ctx);
       if (typeof toModelOutput !== 'function') return asJson(output);
       return valueOf(await toModelOutput.call(tool, { toolCallId: ctx.toolCallId, input, output }));
     },
@@ -117,12 +117,15 @@ function optionsOf(ctx: ToolContext, messages: () => readonly Message[] = () => 
   };
 }
 
-/** `execute` may be a generator. Its last value is the result. */
-async function lastOf(returned: unknown): Promise<unknown> {
+/** `execute` may be a generator. Its last value is the result. After a deadline or a cancel, the generator is closed. */
+async function lastOf(returned: unknown, ctx: ToolContext): Promise<unknown> {
   if (typeof returned !== 'object' || returned === null || !(Symbol.asyncIterator in returned)) return returned;
   let last: unknown;
   // Safe: the object has the method that `for await` calls.
-  for await (const value of returned as AsyncIterable<unknown>) last = value;
+  for await (const value of returned as AsyncIterable<unknown>) {
+    ctx.signal.throwIfAborted();
+    last = value;
+  }
   return last;
 }
 
