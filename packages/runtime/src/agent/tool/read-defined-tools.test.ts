@@ -214,7 +214,7 @@ describe('tools of defineTool', () => {
   /** A tool with another description, run or effects than it should have. */
   const odd = (more: object) => defineTool({ description: 'Rolls.', run: () => 1, ...more });
   test.each<[string, Record<string, unknown>, string, string]>([
-    ['has no tool', { roll: () => 1 }, 'E_TOOL_LOAD', 'exports no tool of defineTool'],
+    ['has no tool', { roll: () => 1 }, 'E_TOOL_LOAD', 'exports no tool.'],
     ['has a tool without a description', { roll: odd({ description: undefined }) }, 'E_TOOL_LOAD', 'no description'],
     ['has a tool with an empty description', { roll: odd({ description: '' }) }, 'E_TOOL_LOAD', 'no description'],
     ['has a tool without run', { roll: odd({ run: undefined }) }, 'E_TOOL_LOAD', 'no function run'],

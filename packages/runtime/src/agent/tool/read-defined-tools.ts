@@ -48,7 +48,7 @@ export async function readDefinedTools(
     }
   };
   if (keys.size > 0) return Promise.all([...keys].map(([tool, key]) => read(tool, key)));
-  throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: ${file} exports no tool of defineTool.`, {
+  throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: ${file} exports no tool.`, {
     suggestion:
       'Export a tool: `export const roll = defineTool({ … })`, or one of the AI SDK. Or name the exported functions in `exports` of the Tool resource.',
   });
@@ -118,6 +118,6 @@ function wrongTool(message: string): GoondanError {
 }
 
 function wrongName(what: string): GoondanError {
-  const suggestion = "Use lower-case letters, digits, - and single _, or name it: `defineTool({ name: 'roll', … })`.";
+  const suggestion = "Use lower-case letters, digits, - and single _, or add a field: `name: 'roll'`.";
   return new GoondanError('E_TOOL_NAME', `${what} is not a name for a tool.`, { suggestion });
 }

@@ -45,12 +45,12 @@ describe('a tool of the AI SDK', () => {
   test('is loaded as it is, with its description and schema, and an export name of lower-case letters', async () => {
     const execute = () => 4;
     const registry = await load({
-      rollDice: tool({ description, inputSchema, execute }),
+      rollHTMLDice: tool({ description, inputSchema, execute }),
       flip: { ...tool({ description, inputSchema: jsonSchema(plain), execute }), effects: 'none' },
     });
     expect(registry.items()).toMatchObject([
       {
-        name: 'dice__roll_dice',
+        name: 'dice__roll_html_dice',
         description,
         parameters: { properties: { sides: { maximum: 100 } }, required: ['sides'] },
         annotations: { effects: 'external' },

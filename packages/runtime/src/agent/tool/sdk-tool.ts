@@ -64,9 +64,9 @@ export async function readSdkTool(tool: SdkTool, key: string, what: string): Pro
   };
 }
 
-/** Converts the name of a variable, such as `getWeather`, to `get_weather`. */
+/** Converts the name of a variable, such as `getHTMLPage`, to `get_html_page`. */
 function exportNameOf(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return key.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '_').toLowerCase();
 }
 
 /** Converts a schema that `jsonSchema()` made, and returns others unchanged. A schema may also be a function that makes it. */
