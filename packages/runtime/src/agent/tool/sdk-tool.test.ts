@@ -45,8 +45,12 @@ describe('a tool of the AI SDK', () => {
   test('is loaded as it is, with its description and schema, and an export name of lower-case letters', async () => {
     const execute = () => 4;
     const registry = await load({
+      unreadable: new Proxy({ inputSchema }, { has: () => expect.unreachable() }),
       rollHTMLDice: tool({ description, inputSchema, execute }),
-      flip: { ...tool({ description, inputSchema: jsonSchema(plain), execute }), effects: 'none' },
+      coin: {
+        ...tool({ description, inputSchema: () => jsonSchema(Promise.resolve(plain)), execute, needsApproval: false }),
+        ...{ name: 'flip', effects: 'none' },
+      },
     });
     expect(registry.items()).toMatchObject([
       {
@@ -91,13 +95,23 @@ describe('a tool of the AI SDK', () => {
     { type: 'file', mediaType: 'text/plain', data: { type: 'text', text: '4.' } },
     { type: 'file-data', mediaType: 'text/plain', data: 'NC4u' },
     { type: 'image-url', url: 'https://example.com/4' },
+    { type: 'file', mediaType: 'image/png', data: { type: 'url', url: new URL('https://example.com/4') } },
   ];
-  const shown = 'four\n[file text/plain, 1 B]\n[file text/plain, 2 B]\n[file text/plain, 3 B]\n[image]';
+  const shown = 'four\n[file text/plain, 1 B]\n[file text/plain, 2 B]\n[file text/plain, 3 B]\n[image]\n[image]';
   const generate = async function* () {
     yield 'rolling';
     yield 'four';
   };
   const four = ({ output, input }: { output: number; input: { sides: number } }) => `${output} of ${input.sides}`;
+  const functions = {
+    inputSchema: jsonSchema(plain),
+    execute(this: { dice: number }, _: unknown, { messages }: { messages: unknown[] }) {
+      return `${this.dice} dice, ${messages.length} messages`;
+    },
+    toModelOutput(this: { dice: number }, { output, toolCallId }: { output: string; toolCallId: string }) {
+      return { type: 'text', value: `${output}, ${this.dice === 2 && toolCallId.length > 0}` };
+    },
+  };
   test.each<[string, object, string]>([
     ['a promise', { execute: async () => 'four' }, 'four'],
     ['a date as JSON', { execute: () => ({ at: new Date(4) }) }, '{"at":"1970-01-01T00:00:00.004Z"}'],
@@ -105,6 +119,18 @@ describe('a tool of the AI SDK', () => {
     ['toModelOutput', { toModelOutput: (of: never) => ({ type: 'text', value: four(of) }) }, '4 of 6'],
     ['content', { toModelOutput: () => ({ type: 'content', value: content }) }, shown],
     ['a refusal', { toModelOutput: () => ({ type: 'execution-denied' }) }, 'E_TOOL_FAILED execution-denied'],
+    [
+      'an error in JSON',
+      { toModelOutput: () => ({ type: 'error-json', value: { lost: 4 } }) },
+      'E_TOOL_FAILED {"lost":4}',
+    ],
+    ['a reason', { toModelOutput: () => ({ type: 'execution-denied', reason: 'No.' }) }, 'E_TOOL_FAILED No.'],
+    [
+      'no id',
+      { toModelOutput: () => ({ type: 'content', value: [{ type: 'file-id', fileId: 'a' }] }) },
+      'of type "file-id"',
+    ],
+    ['what its functions find in it', { dice: 2, ...functions }, '2 dice, 3 messages, true'],
     ['an error', { toModelOutput: () => ({ type: 'error-text', value: 'Lost.' }) }, 'E_TOOL_FAILED Lost.'],
   ])('returns %s', async (_title, given, expected) => {
     expect(await answerWith(tool({ description, inputSchema, execute: () => 4, ...given }))).toContain(expected);

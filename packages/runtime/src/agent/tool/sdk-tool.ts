@@ -156,8 +156,11 @@ function partOf(part: Readonly<Record<string, unknown>>): InputPart {
   if (source === undefined) {
     throw new Error(`toModelOutput returned a part of type "${String(type)}"; use text, or file with data or a URL.`);
   }
-  const isImage = type === 'image-data' || type === 'image-url';
-  return { ...about, ...(isImage ? { type: 'image', image: source } : { type: 'file', data: source }) } as InputPart;
+  // An image of version 6 at a URL has no media type.
+  return {
+    ...about,
+    ...(type === 'image-url' ? { type: 'image', image: source } : { type: 'file', data: source }),
+  } as InputPart;
 }
 
 function wrong(what: string, problem: string, suggestion: string): GoondanError {
