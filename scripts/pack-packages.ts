@@ -179,7 +179,7 @@ if (import.meta.main) {
   mkdirSync(destination);
   await packPackages(destination);
   console.log(`
-Copy the folder packed into your project, and keep it there. Then run one of these commands in the project:
+Copy the folder packed into your project, in place of an older copy, and keep it there. Then run one of these commands in the project:
 
   ${installCommands.join('\n  ')}
 `);
