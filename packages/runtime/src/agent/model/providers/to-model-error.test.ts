@@ -165,6 +165,7 @@ describe('kinds of failures', () => {
     expect(toModelError(new Error('?'), { ...call, accepted: true })).toMatchObject({
       code: 'E_MODEL_FAILED',
       retryable: true,
+      suggestion: expect.stringContaining('`options: { stream: false }`'),
     });
   });
 

@@ -46,6 +46,8 @@ const creditCodes = new Set(['insufficient_quota', 'billing_error']);
 
 const sendLess =
   'Wait a minute, then send the input again. If it happens often, set `limits` of the Model, so that calls wait before the provider refuses them, or add Extension/model-fallback, which calls another model.';
+const noStream =
+  'Send the input again. If it fails each time, the server may not be able to stream: write `options: { stream: false }` in the Model.';
 const pay = 'Check the credit and the plan of the account at the provider, or use the key of another account.';
 /** Every later turn sends the files of a conversation again. */
 const leaveFile =
@@ -92,8 +94,10 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
   if (failure.isGarbled)
     return fail('E_MODEL_REPLY', 'format', `${call.label} answered in an unknown format`, { retryable: true });
   if (call.accepted) {
-    return fail('E_MODEL_FAILED', streamedKind(failure), `${call.label} broke off in the middle of its reply`, {
+    const kind = streamedKind(failure);
+    return fail('E_MODEL_FAILED', kind, `${call.label} broke off in the middle of its reply`, {
       retryable: true,
+      ...(kind === 'broken-off' && { suggestion: noStream }),
     });
   }
   if (isUnreachable(error)) {
