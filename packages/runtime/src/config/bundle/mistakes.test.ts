@@ -136,6 +136,7 @@ const models: Mistake[] = [
     'E_RESOURCE_INVALID',
   ],
   ['a value source with a mistyped key', anthropic('apiKey: { valueFrom: { ‸evn: KEY } }'), 'E_RESOURCE_KEY'],
+  ['a text in an object', anthropic('apiKey: { ‸value: secret }'), 'E_RESOURCE_KEY'],
   ['a value source that is a number', anthropic('apiKey: ‸42'), 'E_RESOURCE_INVALID'],
   ['an unknown option of the provider', anthropic('options: { ‸steam: true }'), 'E_RESOURCE_KEY'],
   ['a timeout of 0', anthropic('options: { timeouts: { totalMs: ‸0 } }'), 'E_RESOURCE_INVALID'],

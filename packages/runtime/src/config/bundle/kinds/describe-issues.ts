@@ -82,13 +82,15 @@ function plain(path: Path, message: string): Issue {
 
 function describeUnknownKey(parent: Path, key: string, known: readonly string[]): Issue {
   const path = [...parent, key];
-  const meant = closestName(key, known);
+  // Two issues would ask for the variable that a written text does not need.
+  const isPlainText = key === 'value' && known.join() === 'valueFrom';
+  const meant = isPlainText ? 'valueFrom' : closestName(key, known);
   return {
     code: 'E_RESOURCE_KEY',
     path,
     part: 'key',
     message: `${parent.length === 0 ? 'A resource' : nameOf(parent)} has no field "${key}".`,
-    suggestion: suggestName(meant, known),
+    suggestion: isPlainText ? 'Write the text itself, without `value`.' : suggestName(meant, known),
     meantPath: meant === undefined ? undefined : pathText([...parent, meant]),
   };
 }
