@@ -517,6 +517,7 @@ const shortForms: Mistake[] = [
     short('spec:\n  model: openai/gpt-5\n  ‸modelConfig: { modelRef: openai/gpt-5 }'),
     'E_RESOURCE_KEY',
   ],
+  ['the URL of a server', short('spec: { model: ‸http://localhost:1/v1 }'), 'E_REF_INVALID'],
   ['a Model that is not there', documents(model, short('spec: { model: ‸Model/main }')), 'E_REF_MISSING'],
   [
     'a mistyped name of a model that another agent has',

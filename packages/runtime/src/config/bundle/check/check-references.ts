@@ -60,13 +60,15 @@ function malformed(written: WrittenReference, kind: string): ReturnType<typeof f
 /** A model is named by its provider, unless the provider needs an address. */
 function malformedModel(shown: string): ReturnType<typeof findProblem> {
   const [provider = '', ...rest] = shown.split('/');
-  const model = rest.join('/') || 'MODEL';
-  const compatible = `{ provider: openai-compatible, model: ${model}, endpoint: http://localhost:11434/v1 }`;
+  const isUrl = shown.includes('://');
+  const model = (isUrl ? '' : rest.join('/')) || 'MODEL';
+  const endpoint = isUrl ? shown : 'http://localhost:11434/v1';
+  const compatible = `{ provider: openai-compatible, model: ${model}, endpoint: ${endpoint} }`;
   const hosted = Object.keys(providerVariables);
   const meant = closestName(provider, [...hosted, 'openai-compatible']);
   const code = 'E_REF_INVALID';
-  if (meant === 'openai-compatible') {
-    const message = `${showJson(shown)} lacks the URL of the server.`;
+  if (isUrl || meant === 'openai-compatible') {
+    const message = `${showJson(shown)} lacks the ${isUrl ? 'name of the model' : 'URL of the server'}.`;
     return { code, message, suggestion: `Write \`model: ${compatible}\`.` };
   }
   if (meant === provider) {
