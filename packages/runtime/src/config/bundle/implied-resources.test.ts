@@ -105,6 +105,20 @@ test.each([
   );
 });
 
+test.each([
+  ['the Swarm whose policy it needs', 'tools: [Tool/bundle]', 'warnings', /`metadata: { name: news }`.*allow: \[/],
+  [
+    'the form with several models',
+    'extensions: [{ ref: Extension/model-fallback, config: { models: [anthropic/m] } }]',
+    'errors',
+    /move its `model` to spec.modelConfig.modelRef/,
+  ],
+] as const)('the author of a lone agent reads %s', async (_name, fields, severity, suggestion) => {
+  using bundle = temporaryBundle({ 'goondan.yaml': agent(`model: openai/gpt-5, ${fields}`) });
+  const loaded = await loadBundle(bundle.folder, { environment });
+  expect(loaded[severity]).toMatchObject([{ suggestion: expect.stringMatching(suggestion) }]);
+});
+
 describe('a changeset in a bundle of one agent', () => {
   const yaml = (url: string, prompt: string) =>
     agent(`model: { provider: openai-compatible, model: m, endpoint: ${url} }, prompt: { system: ${prompt} }`);

@@ -3,6 +3,7 @@
  * agents, and the globs of its policy are well-formed. Warns of an agent that can change no file, although it has the tool
  * for it.
  */
+import { listNames } from '../../closest-name.ts';
 import { findGlobProblem } from '../../find-glob-problem.ts';
 import { foldCase } from '../../resource-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
@@ -33,11 +34,14 @@ function* checkHasSwarm(scope: Scope): Generator<Finding> {
   const isPackage = scope.package !== undefined || resourcesOf(scope, 'Package').length > 0;
   if (first === undefined || second === undefined || isPackage || mayDeclare(scope, 'Swarm')) return;
   if (declaredSwarms(scope).length > 0) return;
-  const agents = [first, second, ...others].map(({ identity }) => identity).join(', ');
+  const agents = listNames([first, second, ...others].map(({ identity }) => identity));
   const message = `The bundle has several agents (${agents}) and no Swarm, so it is unknown which one gets the input.`;
-  const spec = `{ entryAgent: ${first.identity}, agents: [${agents}] }`;
-  const suggestion = `Add \`kind: Swarm\`, \`metadata: { name: ${first.name} }\`, \`spec: ${spec}\`.`;
-  yield errorIn(second, ['metadata', 'name'], 'E_SWARM_UNKNOWN', message, suggestion);
+  yield errorIn(second, ['metadata', 'name'], 'E_SWARM_UNKNOWN', message, suggestSwarm(first.name, agents));
+}
+
+/** Writes the Swarm that a bundle lacks. With the name of its first agent, the conversations of that agent stay. */
+function suggestSwarm(name: string, agents: string, more = ''): string {
+  return `Add \`kind: Swarm\`, \`metadata: { name: ${name} }\`, \`spec: { entryAgent: Agent/${name}, agents: [${agents}]${more} }\`.`;
 }
 
 function* checkEntryAgent(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
@@ -89,7 +93,9 @@ function* checkChanges(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generat
       return found?.scope.package === BASE_LIBRARY && found.loaded.name === 'bundle';
     });
     if (agent === undefined || !hasTool) continue;
-    const message = `${agent.loaded.identity} has Tool/bundle, but spec.policy.changes allows no file, so it can change nothing.`;
-    yield warningIn(loaded, ['spec'], 'E_CHANGESET_POLICY', message);
+    const message = `${agent.loaded.identity} has Tool/bundle, but spec.policy.changes of ${loaded.identity} allows no file, so it can change nothing.`;
+    const more = ', policy: { changes: { allow: ["prompts/*.md"] } }';
+    const suggestion = loaded.isImplied && suggestSwarm(loaded.name, agent.loaded.identity, more);
+    yield warningIn(loaded, ['spec'], 'E_CHANGESET_POLICY', message, suggestion);
   }
 }

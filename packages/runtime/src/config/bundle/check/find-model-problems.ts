@@ -27,13 +27,14 @@ export function* findModelProblems(
   if (named.length === 0) return;
   for (const agent of agents) {
     const known = modelsOf(agent).map(({ written }) => modelKeyOf(written));
+    const move = agent.resource.spec.model === undefined ? '' : ', and move its `model` to spec.modelConfig.modelRef';
     for (const { keys, model } of named) {
       if (known.includes(model)) continue;
       const message = `${keys.join('.')} names ${model}, which is not a model of ${agent.identity}.`;
       const meant = closestName(model, known);
       const suggestion =
         meant === undefined
-          ? `Add ${model} to spec.modelConfig.models of ${agent.identity}.`
+          ? `Add ${model} to spec.modelConfig.models of ${agent.identity}${move}.`
           : suggestName(meant, known);
       yield { keys, message, suggestion };
     }
