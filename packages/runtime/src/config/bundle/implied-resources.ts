@@ -18,7 +18,7 @@ export function impliedModel(agent: LoadedResourceOf<'Agent'>): LoadedResourceOf
 /** Returns the Swarm of the only agent of a bundle. It has the name of the agent. */
 export function impliedSwarm(agent: LoadedResourceOf<'Agent'>): LoadedResourceOf<'Swarm'> {
   const spec = { entryAgent: agent.identity, agents: [agent.identity] };
-  return imply(agent, 'Swarm', spec, ([first]) => (first === 'metadata' ? ['metadata', 'name'] : []));
+  return imply(agent, 'Swarm', spec, () => ['metadata', 'name']);
 }
 
 function imply<Kind extends ResourceKind>(
