@@ -37,6 +37,13 @@ test('counts the resources of the bundle, broken ones too, and not those of its 
   expect(again).toEndWith(`${folder}: 4 resources, an error.\n`);
 });
 
+test('counts a lone agent with its model as one resource', async () => {
+  const spec = '{ model: { provider: scripted, model: m, options: { script: [{ say: hi }] } } }';
+  const text = `apiVersion: goondan.ai/v1\nkind: Agent\nmetadata: { name: a }\nspec: ${spec}\n`;
+  const folder = await place.write('lone', { 'goondan.yaml': text });
+  expect((await place.run('validate', 'lone')).stdout).toBe(`${folder}: 1 resource, no errors.\n`);
+});
+
 test('every error with file, line, column, code and suggestion: exit 4', async () => {
   await place.write('bad', {
     'goondan.yaml': sampleBundle({ agent: 'toolz: []', swarm: 'extensions: [Extension/x]' }),

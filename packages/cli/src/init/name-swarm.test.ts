@@ -4,7 +4,7 @@ import { nameSwarm } from './name-swarm.ts';
 test.each([
   ['/a/news', 'news'],
   ['/a/My News', 'my-news'],
-  ['/a/Café_2.0!', 'cafe-2-0'],
+  ['/a/Crème_2.0!', 'creme-2-0'],
   ['/a/2026', 'swarm-2026'],
   ['/a/.hidden', 'hidden'],
   ['/a/뉴스', 'swarm'],

@@ -235,6 +235,7 @@ describe('an agent that reads private data and text of strangers, and can send d
     ['a shell and a server of the swarm', [{ tools: ['Tool/bash'] }, { extensions: [server] }]],
     ['a shell that fetches from some hosts', [{ tools: ['Tool/bash', fetching({ only: ['a.com'] })] }]],
     ['a shell behind an HTTP door', [{ tools: ['Tool/bash'] }, {}, door('http')]],
+    ['a shell behind a door without rules', [{ tools: ['Tool/bash'] }, {}, door('http', {}, { ingress: undefined })]],
     ['a shell behind a door for chat clients', [{ tools: ['Tool/bash'] }, {}, door('openai')]],
     [
       'a shell behind a door to this agent',

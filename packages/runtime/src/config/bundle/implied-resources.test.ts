@@ -62,6 +62,7 @@ test('a lone agent is a swarm of its own, and found without reading the rest', a
 test.each([
   ['beside a document that may be a swarm', 'kind: Worksflow\nmetadata: { name: a }\n'],
   ['beside a document without a name', `apiVersion: goondan.ai/v1\nkind: Swarm\n`],
+  ['beside an agent without a name', `apiVersion: goondan.ai/v1\nkind: Agent\n`],
   ['beside another agent', `${head('Agent', 'b')}spec: { model: openai/gpt-5 }\n`],
 ])('an agent %s is none', async (_name, other) => {
   using bundle = temporaryBundle({ 'goondan.yaml': documents(agent('model: openai/gpt-5'), other) });

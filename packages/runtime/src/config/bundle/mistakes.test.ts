@@ -534,6 +534,11 @@ const shortForms: Mistake[] = [
     'E_RESOURCE_INVALID',
   ],
   ['a mistyped kind of reference', documents(model, short('spec: { model: ‸Modle/m }')), 'E_REF_INVALID'],
+  [
+    'a recording that is not there',
+    compatible('{ provider: cassette, model: m, options: { mode: replay, file: ‸./tape.jsonl } }'),
+    'E_CASSETTE_FILE',
+  ],
   ['a model that is a list', short('spec: { model: ‸[openai/gpt-5] }'), 'E_RESOURCE_INVALID'],
   ['a mistyped model', short('spec: { ‸modle: openai/gpt-5 }'), 'E_RESOURCE_KEY'],
   [
