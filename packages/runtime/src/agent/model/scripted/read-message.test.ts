@@ -56,9 +56,14 @@ describe('readToolResult', () => {
   });
 });
 
+const text = (value: string) => ({ type: 'text', text: value }) as const;
+
 test.each<[output: ToolResultOutput, value: JsonValue]>([
   [{ type: 'json', value: { tempC: 3 } }, { tempC: 3 }],
   [{ type: 'text', value: 'plain' }, 'plain'],
+  [{ type: 'content', value: [text('a note'), text('{"tempC":3}')] }, { tempC: 3 }],
+  [{ type: 'content', value: [text('{"tempC":3}')] }, '{"tempC":3}'],
+  [{ type: 'content', value: [text('a'), text('3')] }, 'a\n3'],
   [{ type: 'error-json', value: { code: 'E_X', message: 'no' } }, { error: { code: 'E_X', message: 'no' } }],
   [{ type: 'error-text', value: 'no' }, { error: { message: 'no' } }],
   [{ type: 'execution-denied', reason: 'not you' }, { error: { message: 'not you' } }],

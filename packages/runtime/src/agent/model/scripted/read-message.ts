@@ -1,11 +1,14 @@
 /** Reads messages for rules and templates. All functions search from the end, because histories are long. */
 import {
   describeFile,
+  type JsonObject,
   type JsonValue,
   type ModelMessage,
   type ToolResultOutput,
   type ToolResultPart,
 } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
+import { unlessThrows } from '../../../ports/unless-throws.ts';
 
 /** Finds the message that rules match: the newest message that is not a system message. */
 export function findNewestMessage(messages: readonly ModelMessage[]): ModelMessage | undefined {
@@ -51,8 +54,14 @@ export function readOutput(output: ToolResultOutput): JsonValue {
     case 'text':
     case 'json':
       return output.value;
-    case 'content':
+    case 'content': {
+      // An object after a note, such as the one about arguments that a person changed, is the result.
+      const last = output.value.length > 1 ? output.value.at(-1) : undefined;
+      const value = last?.type === 'text' ? unlessThrows<unknown>(() => JSON.parse(last.text)) : undefined;
+      // Safe: the object was parsed.
+      if (isPlainObject(value)) return value as JsonObject;
       return output.value.map((part) => (part.type === 'text' ? part.text : describeFile(part))).join('\n');
+    }
     case 'error-json':
       return { error: output.value };
     case 'error-text':
