@@ -12,6 +12,7 @@ const link = (href: string, text: string) =>
 
 test.each([
   ['a **b** _c_ ~~d~~ `e`', '<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>'],
+  [`a\n\n${'-'.repeat(60)}`, '<p>a</p><hr/>'],
   ['1. a\n2. b', '<ol><li>a</li><li>b</li></ol>'],
   ['| a |\n| - |\n| 1 |', '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'],
   ['```ts\nlet a;\n```', '<pre><code class="language-ts">let a;\n</code></pre>'],
@@ -34,7 +35,10 @@ test.each([
   expect(markupOf(text)).toBe(markup);
 });
 
-test('a text that a browser would read for long is shown as it is', () => {
-  const text = '**a** '.repeat(10_000);
-  expect(renderToStaticMarkup(<Markdown text={text} />)).toBe(`<p class="text">${text}</p>`);
-});
+test.each([['**a** ', 10_000], ...['>', '> ', '- ', '1. '].map((mark) => [mark, 16_000] as const)])(
+  'a text that a browser would read for long is shown as it is: %j, %d times',
+  (part, times) => {
+    const text = part.repeat(times);
+    expect(renderToStaticMarkup(<Markdown text={text} />)).toBe(`<p class="text">${text.replaceAll('>', '&gt;')}</p>`);
+  },
+);

@@ -8,6 +8,8 @@ import remarkGfm from 'remark-gfm';
 
 /** A longer text is shown as it is, because a browser would be slow: the text of a running turn is read with each word. */
 const LONGEST = 50_000;
+/** So is a line of so many marks of lists and quotes: each of them is a level, and reading thousands takes minutes. */
+const deep = /^[ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+){50}/m;
 
 const plugins = [remarkGfm];
 const components: Components = {
@@ -16,7 +18,7 @@ const components: Components = {
 };
 
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  if (text.length > LONGEST) return <p className="text">{text}</p>;
+  if (text.length > LONGEST || deep.test(text)) return <p className="text">{text}</p>;
   return (
     <div className="text markdown">
       <ReactMarkdown remarkPlugins={plugins} components={components} urlTransform={knownAddress}>
