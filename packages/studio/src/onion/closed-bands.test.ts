@@ -23,6 +23,8 @@ describe('closed bands', () => {
     const long = band('0', 'turn', steps);
     expect(closedAtFirst(long).size).toBe(80);
     expect(seenBands(long, closedAtFirst(long))).toHaveLength(81);
+    const failed = { ...long, inside: steps.with(0, { ...step, passedOn: true }) };
+    expect(seenBands(failed, closedAtFirst(failed))).toContain(model);
   });
 });
 
@@ -31,10 +33,11 @@ test.each([
   ['failed', withoutStep, '0'],
   ['answered', none, '0'],
 ] as const)('of a turn that %s, without %p, %s is chosen at first', (ending, closed, id) => {
-  const failed = { ...model, chain: { ...model.chain, error: 'No.' } };
-  const inStep = { ...step, inside: [failed], passedOn: true };
+  const failing = (made: SpanBand, error: string) => ({ ...made, chain: { ...made.chain, error } });
+  const inStep = { ...step, inside: [failing(model, 'No.')], passedOn: true };
+  const inside = [inStep, failing(other, 'A tool failed, and the model knew.')];
   // The cast is safe: only the ending of the turn is read.
-  const whole = { ...turn, inside: [inStep, other], passedOn: true, turn: { ending } } as unknown as SpanBand;
+  const whole = { ...failing(turn, 'No.'), inside, passedOn: true, turn: { ending } } as unknown as SpanBand;
   expect(chosenAtFirst(whole, closed).id).toBe(id);
 });
 

@@ -1,5 +1,5 @@
 import { type Band, listBands, type SpanBand } from './bands.ts';
-import { hasFailed } from './describe-band.ts';
+import { errorOf, hasFailed } from './describe-band.ts';
 
 /** If a turn has more bands than this, its steps are closed at first. */
 const MOST_OPEN = 150;
@@ -8,13 +8,17 @@ const MOST_OPEN = 150;
 export function closedAtFirst(whole: Band): ReadonlySet<string> {
   const bands = listBands(whole);
   if (bands.length <= MOST_OPEN) return new Set();
-  return new Set(bands.filter(({ type, kind }) => type === 'chain' && kind === 'step').map(({ id }) => id));
+  // A step stays open if an error began inside it.
+  const steps = bands.filter(({ type, kind, passedOn }) => type === 'chain' && kind === 'step' && !passedOn);
+  return new Set(steps.map(({ id }) => id));
 }
 
 /** Returns the band that is chosen at first: in a failed turn, the one in which the error began, if it is visible. */
 export function chosenAtFirst(whole: SpanBand, closed: ReadonlySet<string>): Band {
-  const origin = whole.turn?.ending === 'failed' ? seenBands(whole, closed).findLast(hasFailed) : undefined;
-  return origin ?? whole;
+  if (whole.turn?.ending !== 'failed') return whole;
+  // A tool may have failed with another error, which the model got.
+  const isOrigin = (band: Band) => hasFailed(band) && errorOf(band) === whole.chain.error;
+  return seenBands(whole, closed).findLast(isOrigin) ?? whole;
 }
 
 /**

@@ -114,6 +114,10 @@ export function isRunning(band: Band): boolean {
   return band.type === 'layer' ? band.layer.outcome === 'running' : band.chain.isUnfinished === true;
 }
 
+export function errorOf(band: Band): string | undefined {
+  return band.type === 'layer' ? band.layer.error : band.chain.error;
+}
+
 /** Returns true for the band in which an error began. */
 export function hasFailed(band: Band): boolean {
   if (band.passedOn) return false;
