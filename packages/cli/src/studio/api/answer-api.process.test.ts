@@ -236,6 +236,11 @@ test('a conversation is marked while its last turn is one that failed', async ()
     ['mended', undefined],
     ['default', true],
   ]);
+  // Nothing else of the workspace needs its traces.
+  const file = join(place.stateRoot, 'workspaces/shop/traces/traces.000001.jsonl');
+  rmSync(file);
+  mkdirSync(file);
+  expect((await place.read<WorkspaceView>(shop)).conversations).toHaveLength(2);
 });
 
 describe('a swarm that does not run', () => {

@@ -38,7 +38,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
   const reader = await openReader(place);
   const swarm = status?.swarm ?? opened?.swarm ?? (await reader.directory.swarm())?.swarm;
-  const failed = await findFailed(reader);
+  const failed = await findFailed(reader, host, place);
   const changesets = await listOfWorkspace(place, host.warn);
   return {
     workspaceId: place.workspaceId,
@@ -63,9 +63,17 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   };
 }
 
-/** Returns the conversations whose last recorded turn failed. */
-async function findFailed({ traces }: StoreReader): Promise<ReadonlySet<string>> {
-  const turns = await traces.list({ last: MOST_TURNS });
+/** Returns the conversations whose last recorded turn failed; none if traces cannot be read, which is a warning. */
+async function findFailed(
+  { traces }: StoreReader,
+  { warn }: StudioHost,
+  { workspaceId }: SwarmPlace,
+): Promise<ReadonlySet<string>> {
+  const turns = await traces.list({ last: MOST_TURNS }).catch((error: unknown) => {
+    if (!GoondanError.is(error)) throw error;
+    warn({ path: workspaceId, message: error.message });
+    return [];
+  });
   const ended = turns.filter(({ ending }) => ending !== undefined).toReversed();
   const endings = new Map(
     ended.map(({ agentName: agent, instanceKey, ending }) => [keyOf({ agent, instanceKey }), ending]),
