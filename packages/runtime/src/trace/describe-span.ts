@@ -104,6 +104,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     outcome,
     ...(stage === undefined ? {} : { stage }),
     ...(!hasGoneIn && (outcome === 'failed' || outcome === 'skipped') ? { isBeforeNext: true } : {}),
+    ...(outcome === 'failed' && recorded.hasResult === true ? { isAfterNext: true } : {}),
     changed: changed.changes,
     resultChanged: resultChanged.changes,
     emitted: events.map((event) => withAuthor(describeEvent(event), authors?.get(event))),

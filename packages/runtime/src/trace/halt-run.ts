@@ -74,7 +74,7 @@ function stopped(
  */
 function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   if (stage === undefined) return layer;
-  const { error: _error, isBeforeNext: _before, emittedAfter = 0, ...rest } = layer;
+  const { error: _error, isBeforeNext: _before, isAfterNext: _after, emittedAfter = 0, ...rest } = layer;
   const isIn = stage === 'in';
   const emitted = isIn ? [] : layer.emitted.slice(0, layer.emitted.length - emittedAfter);
   const running = { ...rest, outcome: 'running', stage, resultChanged: [], emitted } as const;

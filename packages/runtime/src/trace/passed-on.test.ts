@@ -27,7 +27,7 @@ test.each<[string, ChainRecord, string[]]>([
   ['a layer before next()', around([failed('a'), failed('b', { isBeforeNext: true })]), ['b']],
   ['a layer whose code threw', around([failed('a'), failed('b', { place })]), ['b']],
   ['a layer around one that passed', around([failed('a'), failed('b'), madeLayer('c')]), ['b']],
-  ['a layer after the result of the core', around([failed('a')], { result: 'done' }), ['a']],
+  ['a layer after the result of the core', around([failed('a', { isAfterNext: true })]), ['a']],
   [
     'the core, below a skipped layer',
     around([failed('a'), failed('b', { outcome: 'skipped', error: 'x' })]),

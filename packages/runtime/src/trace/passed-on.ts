@@ -20,14 +20,12 @@ function chainPassedOn(chain: ChainRecord): boolean {
 }
 
 function layerPassedOn(chain: ChainRecord, layer: LayerRecord): boolean {
-  const { outcome, error, isBeforeNext, place } = layer;
-  const { reply, result } = chain;
-  if (outcome !== 'failed' || error === undefined || isBeforeNext === true) return false;
+  const { outcome, error, isBeforeNext, isAfterNext, place } = layer;
+  if (outcome !== 'failed' || error === undefined || isBeforeNext === true || isAfterNext === true) return false;
   const inner = chain.layers.slice(chain.layers.indexOf(layer) + 1).filter((each) => each.outcome !== 'skipped');
   if (inner.some((each) => failedWith(each, error)) || isInside(chain, error)) return true;
-  // Only the innermost layer gets errors of the core. A core that gave a reply or a result did not fail.
-  const isOfCore = inner.length === 0 && chain.error !== undefined && reply === undefined && result === undefined;
-  return isOfCore && place === undefined;
+  // Only the innermost layer gets errors of the core.
+  return inner.length === 0 && chain.error !== undefined && place === undefined;
 }
 
 function failedWith({ outcome, error }: LayerRecord, wanted: string): boolean {

@@ -300,6 +300,14 @@ describe('the outcome of a layer', () => {
     const trace = await traceOf(({ pipeline }) => pipeline.register('step', () => Promise.reject(value)));
     expect(firstLayer(trace, 'step')).toMatchObject({ outcome: 'failed', error });
     expect(chains(trace, 'step')[0]?.error).toBe(error);
+    const after = await traceOf(({ pipeline }) =>
+      pipeline.register('step', (ctx) => ctx.next().then(() => Promise.reject(value))),
+    );
+    const isAfter = ({ isBeforeNext, isAfterNext }: LayerRecord) => [isBeforeNext, isAfterNext];
+    expect([trace, after].map((each) => isAfter(firstLayer(each, 'step')))).toEqual([
+      [true, undefined],
+      [undefined, true],
+    ]);
   });
 
   test('is skipped, before or after next()', async () => {

@@ -40,6 +40,8 @@ export class RecordedLayer implements LayerSpan {
   declare drew?: Draw[];
   declare drewMore?: number;
   declare error?: unknown;
+  /** True if `next()` returned a result. */
+  declare hasResult?: boolean;
   /** The waits for people, which are not part of the own time. */
   declare people?: AskedPeople;
   /** Sentences about budgets that refused the call, or that it is above of. */
@@ -77,6 +79,7 @@ export class RecordedLayer implements LayerSpan {
     this.chain.active = this;
     this.resumedAt = this.chain.comeOut();
     this.innerResult = this.chain.keepResult(result);
+    if (result !== undefined) this.hasResult = true;
   }
 
   emitted(event: MessageEvent, author?: string): void {

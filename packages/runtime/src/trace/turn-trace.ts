@@ -121,6 +121,8 @@ export interface LayerRecord {
   readonly stage?: 'in' | 'inside' | 'out';
   /** True if the layer failed before it called `next()`. */
   readonly isBeforeNext?: true;
+  /** True if the layer failed although `next()` had returned a result. */
+  readonly isAfterNext?: true;
   /** The layer's changes, before `next()`, to the fields of its chain: the catalog, the arguments, the model call. */
   readonly changed: readonly Change[];
   /** The layer's changes to the result of `next()`. */

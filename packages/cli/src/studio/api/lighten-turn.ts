@@ -1,6 +1,6 @@
 /**
  * A recorded turn without the parts that can be large and that the page asks for later: the parts of model requests, and
- * the replies of calls that did not fail. Long results of tools are shortened.
+ * the replies. Long results of tools are shortened.
  */
 import type { ChainRecord, TurnTrace } from '@goondan/runtime/history';
 import type { JsonValue } from '@goondan/types';
@@ -13,12 +13,9 @@ export function lightenTurn(turn: TurnTrace): TurnTrace {
   return { ...turn, chain: lightenChain(turn.chain) };
 }
 
-function lightenChain({ request, reply, result, ...chain }: ChainRecord): ChainRecord {
-  // With the reply of a failed call, the page sees that a layer failed after it.
-  const kept = chain.error === undefined ? undefined : reply;
+function lightenChain({ request, reply: _reply, result, ...chain }: ChainRecord): ChainRecord {
   return {
     ...chain,
-    ...(kept === undefined ? {} : { reply: kept }),
     ...(request === undefined ? {} : { request: lightenRequest(request) }),
     ...(result === undefined ? {} : { result: shorten(result) }),
     inside: chain.inside.map(lightenChain),
