@@ -8,6 +8,8 @@ const failed = (extension: string, more: Partial<LayerRecord> = {}) =>
   madeLayer(extension, { outcome: 'failed', error, ...more });
 const place = { file: 'a.ts', line: 1, column: 2 };
 const model = madeRecord('model', 'Model/main', { error });
+const called = [{ chain: model } as TurnTrace]; // Only the chain is read.
+const ofAgent = 'E_AGENT_FAILED: Agent "helper" failed (E_MODEL_FAILED): no';
 const around = (layers: readonly LayerRecord[], more: Partial<ChainRecord> = {}) =>
   madeRecord('step', '0', { error, layers, ...more });
 
@@ -23,7 +25,8 @@ function origins(chain: ChainRecord): string[] {
 test.each<[string, ChainRecord, string[]]>([
   ['the core', around([failed('a'), failed('b')]), ['core']],
   ['something inside the core', around([failed('a'), failed('b')], { inside: [model] }), []],
-  ['a called agent', around([failed('a')], { called: [{ chain: model } as TurnTrace] }), []], // Only the chain is read.
+  ['a called agent', around([failed('a', { error: ofAgent })], { called, error: ofAgent }), []],
+  ['a tool, after a called agent failed', around([failed('a')], { called }), ['core']],
   ['a layer before next()', around([failed('a'), failed('b', { isBeforeNext: true })]), ['b']],
   ['a layer whose code threw', around([failed('a'), failed('b', { place })]), ['b']],
   ['a layer around one that passed', around([failed('a'), failed('b'), madeLayer('c')]), ['b']],

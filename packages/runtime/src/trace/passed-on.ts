@@ -34,5 +34,7 @@ function failedWith({ outcome, error }: LayerRecord, wanted: string): boolean {
 
 /** Returns true if another chain, or the turn of a called agent, failed with this error inside the chain. */
 function isInside({ inside, called }: ChainRecord, error: string): boolean {
-  return inside.some((each) => each.error === error) || called.some((turn) => turn.chain.error === error);
+  if (inside.some((each) => each.error === error)) return true;
+  // The error of the called agent is a part of the text.
+  return error.startsWith('E_AGENT_FAILED') && called.some((turn) => turn.chain.error !== undefined);
 }
