@@ -155,7 +155,7 @@ export interface InstanceView extends InstanceAddress {
   readonly queued: number;
   readonly crashes: number;
   readonly problem?: string;
-  /** Present if the last recorded turn failed, and is one of the newest 300 of the workspace. */
+  /** Present if the last recorded turn failed, and is one of the newest 1000 of the workspace. */
   readonly failed?: true;
   /**
    * The status of the services that the instance's extensions depend on, such as MCP servers. Present while the

@@ -21,7 +21,7 @@ import { viewQuestion } from './view-question.ts';
 /** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
 /** The number of recorded turns that are read to mark failed conversations. */
-const MOST_TURNS = 300;
+const MOST_TURNS = 1_000;
 /** The number of conversations read before other work gets a chance to run. */
 const AT_ONCE = 50;
 const PATIENCE_MS = 5_000;
