@@ -420,7 +420,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     const bundle = {
       stateRoot: studio.place.stateRoot,
       bundleFolder: join(studio.place.folder, 'swarm'),
-      swarm: 'demo',
+      swarm: 'swarm',
     };
     const path = 'prompts/concierge.md';
     const text = await Bun.file(join(bundle.bundleFolder, path)).text();
