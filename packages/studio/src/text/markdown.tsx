@@ -7,7 +7,7 @@ import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 
 /** A longer text is shown as it is, because a browser would be slow: the text of a running turn is read with each word. */
-const LONGEST = 50_000;
+const LONGEST = 20_000;
 /** So is a line of so many marks of lists and quotes: each of them is a level, and reading thousands takes minutes. */
 const deep = /^[ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+){50}/m;
 
