@@ -13,6 +13,7 @@
 'use strict';
 
 const { spawn } = require('node:child_process');
+const { existsSync } = require('node:fs');
 const { findBun } = require('@goondan/runtime/find-bun');
 const { launchCommand } = require('./launch-command.cjs');
 
@@ -54,7 +55,9 @@ function run(bun) {
 
 /** Inherits the standard streams, and the open files that the arguments name: a shell passes `<(…)` as `/dev/fd/11`. */
 function streamsFor(args) {
-  const named = args.map((arg) => Number(/^\/(?:dev|proc\/self)\/fd\/(\d{1,3})$/.exec(arg)?.[1] ?? 0));
+  // As in `--schema=/dev/fd/11`, too. Node cannot pass on a file that is not open.
+  const found = args.map((arg) => /(?:^|=)(\/(?:dev|proc\/self)\/fd\/(\d{1,3}))$/.exec(arg) ?? []);
+  const named = found.map(([, path, file]) => (existsSync(path) ? Number(file) : 0));
   const streams = Array(Math.max(2, ...named) + 1)
     .fill('ignore')
     .fill('inherit', 0, 3);

@@ -18,7 +18,7 @@ const mainSource = `
 const [folder, mode, value] = process.argv.slice(2);
 if (mode === 'exit') process.exit(Number(value));
 if (mode === 'die') process.kill(process.pid, value);
-if (mode === 'open') process.stdout.write(await Bun.file(value).text());
+if (mode === 'open') process.stdout.write(await Bun.file(value.replace(/^.*=/, '')).text());
 if (mode === 'read') process.stdout.write(await Bun.stdin.text());
 if (mode === 'wait') {
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']) {
@@ -38,7 +38,7 @@ type Platform = [platform: string, arch: string];
 type BunPlace = 'bun package' | 'platform package' | 'nowhere';
 
 test('passes arguments on unchanged', async () => {
-  const args = ['report', '--version', '-x', '', 'two words', '--', '$HOME', '한국어'];
+  const args = ['report', '--version', '-x', '', 'two words', '--', '$HOME', '한국어', '/dev/fd/99'];
   const place = await install('bun package');
   const { stdout, exitCode } = await runToEnd(place, args);
   expect(JSON.parse(stdout)).toEqual({ folder: place, args });
@@ -52,7 +52,7 @@ test('passes standard input on', async () => {
   expect(await child.stdout.text()).toBe('said to the launcher');
 });
 
-test.each(['/dev/fd/9', '/proc/self/fd/9'])('passes on an open file that the shell names as %s', async (path) => {
+test.each(['/dev/fd/9', '/proc/self/fd/9', '--schema=/dev/fd/9'])('passes on an open file that the shell names as %s', async (path) => {
   const launcher = join(await install('bun package'), 'bin', 'gdn.cjs');
   const script = `printf content | node '${launcher}' open ${path} 9<&0 </dev/null`;
   expect(await Bun.spawn(['sh', '-c', script]).stdout.text()).toBe('content');
