@@ -22,7 +22,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
     .option('--agent <name>', 'only dead letters of this agent')
     .option('--instance <key>', 'only dead letters of this conversation')
     .swarmOptions()
-    .examples('gdn deadletter list --bundle my-swarm --agent assistant')
+    .examples('gdn deadletter list --bundle my-swarm --agent my-swarm')
     .runs(showLetters);
 
   addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', retriedText);
