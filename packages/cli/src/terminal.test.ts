@@ -104,7 +104,7 @@ describe('the status line', () => {
     showStatus('one');
     showStatus(`\x1b[2J${'x'.repeat(30)}`);
     showStatus(undefined);
-    expect(screen.text).toBe(`one${erased}␛[2J${'x'.repeat(14)}…${erased}`);
+    expect(screen.text).toBe(`one${erased}␛[2J${'x'.repeat(12)}…${erased}`);
   });
 
   test('is shown neither in the middle of a line of the answer nor in a pipe', () => {

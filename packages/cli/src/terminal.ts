@@ -86,8 +86,8 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
       isMidLine = false;
     },
     showStatus(text) {
-      // A line that fills the last column would wrap.
-      const line = text === undefined ? '' : cutToWidth(harmlessText(text), (errorColumns ?? USUAL_COLUMNS) - 1);
+      // A line that fills the last column would wrap, and so would a `^C` behind it.
+      const line = text === undefined ? '' : cutToWidth(harmlessText(text), (errorColumns ?? USUAL_COLUMNS) - 3);
       if (errorColumns === undefined || line === status) return;
       eraseStatus();
       if (line === '' || isMidLine) return;

@@ -45,18 +45,18 @@ test('at a terminal it shows what runs after a second, hides during a question, 
   await Bun.sleep(5);
   expect(given.screen).toBe('');
   given.time = 1_000;
-  await until(() => given.screen.endsWith('host · waits to start · 1 s'));
+  await until(() => given.screen.endsWith('1 s · host · waits to start'));
   given.others(called('of another turn'));
   given.time = 2_000;
-  await until(() => given.screen.endsWith('host · waits to start · 2 s'));
+  await until(() => given.screen.endsWith('2 s · host · waits to start'));
   given.others(called('t'));
-  await until(() => given.screen.endsWith('clerk · works · 0 s'));
+  await until(() => given.screen.endsWith('0 s · clerk · works'));
   expect(given.brokenLines).toBeGreaterThan(0);
   given.isPaused = true;
   await until(() => given.screen.endsWith('\r'));
   given.isPaused = false;
   abort.abort();
-  await until(() => given.screen.endsWith('clerk · works · 0 s · is being cancelled'));
+  await until(() => given.screen.endsWith('is being cancelled · 0 s · clerk · works'));
   shown.end();
   expect(given.screen).toEndWith('\r');
 });
@@ -77,5 +77,5 @@ test('elsewhere it prints a line after ten seconds, and the next ones ever more 
     await until(() => lines() === count);
   }
   shown.end();
-  expect(given.screen).toStartWith('Still running: host · waits to start · 10 s\nStill running: host');
+  expect(given.screen).toStartWith('Still running: 10 s · host · waits to start\nStill running: 20 s');
 });

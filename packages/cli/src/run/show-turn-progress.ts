@@ -32,7 +32,7 @@ export async function showTurnProgress(
     if (shown === undefined || now() < next.at) return;
     const { progress } = shown;
     if (isPaused() || (progress.isWriting && terminal.isWatched)) return terminal.showStatus(undefined);
-    const text = `${progress.describe(now())}${signal.aborted ? ' · is being cancelled' : ''}`;
+    const text = `${signal.aborted ? 'is being cancelled · ' : ''}${progress.describe(now())}`;
     if (!terminal.showsProgress) {
       next = { at: now() + next.after, after: 2 * next.after };
       return terminal.printError(`Still running: ${harmlessText(text)}\n`);

@@ -26,39 +26,39 @@ const begun: readonly Step[] = [
 ];
 
 test.each<[shown: string, steps: readonly Step[]]>([
-  ['host · waits to start · 60 s', []],
-  ['host · works · 59 s', [['turn.started', turn]]],
-  ['host · model call · 58 s', begun],
-  ['host · bash__exec · 57 s', [...begun, ['tool.called', tool]]],
-  ['host · model call · 58 s', [...begun, ['tool.called', tool], ['tool.failed', tool]]],
-  ['host · works · 59 s', [...begun, ['step.completed', step]]],
-  ['host · bash__exec waits for an answer · 56 s', [...begun, ['tool.called', tool], ['approval.asked', tool]]],
-  ['host · bash__exec · 56 s', [...begun, ['approval.asked', tool], ['approval.decided', tool]]],
-  ['host · waits for concurrent: 1 of Model/main · 57 s', [...begun, ['limit.reached', limit]]],
-  ['host · model call · 58 s', [...begun, ['limit.reached', limit], ['limit.waited', limit]]],
+  ['60 s · host · waits to start', []],
+  ['59 s · host · works', [['turn.started', turn]]],
+  ['58 s · host · model call', begun],
+  ['57 s · host · bash__exec', [...begun, ['tool.called', tool]]],
+  ['58 s · host · model call', [...begun, ['tool.called', tool], ['tool.failed', tool]]],
+  ['59 s · host · works', [...begun, ['step.completed', step]]],
+  ['56 s · host · bash__exec waits for an answer', [...begun, ['tool.called', tool], ['approval.asked', tool]]],
+  ['56 s · host · bash__exec', [...begun, ['approval.asked', tool], ['approval.decided', tool]]],
+  ['57 s · host · waits for concurrent: 1 of Model/main', [...begun, ['limit.reached', limit]]],
+  ['58 s · host · model call', [...begun, ['limit.reached', limit], ['limit.waited', limit]]],
   [
-    'host · files is connecting · 58 s',
+    '58 s · host · files is connecting',
     [
       ['turn.started', turn],
       ['extension.status', { ...server, state: 'connecting' }],
     ],
   ],
   [
-    'host · works · 59 s',
+    '59 s · host · works',
     [
       ['turn.started', turn],
       ['extension.status', { ...server, state: 'connecting' }],
       ['extension.status', { ...server, state: 'connected' }],
     ],
   ],
-  ['clerk · works · 56 s', [...begun, ['tool.called', tool], ['turn.started', called, 'clerk']]],
+  ['56 s · clerk · works', [...begun, ['tool.called', tool], ['turn.started', called, 'clerk']]],
   [
-    'host · bash__exec · 57 s',
+    '57 s · host · bash__exec',
     [...begun, ['tool.called', tool], ['turn.started', called, 'clerk'], ['turn.completed', called, 'clerk']],
   ],
-  ['host · works · 56 s', [...begun, ['tool.called', tool], ['turn.started', turn]]],
+  ['56 s · host · works', [...begun, ['tool.called', tool], ['turn.started', turn]]],
   [
-    'host · works · 59 s',
+    '59 s · host · works',
     [...begun, ['turn.started', called, 'clerk'], ['step.completed', step], ['turn.failed', called]],
   ],
 ])('shows %p', (shown, steps) => {

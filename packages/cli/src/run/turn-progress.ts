@@ -31,10 +31,10 @@ export class TurnProgress {
     if (notice.type === 'runtime.event') this.#happened(notice, now);
   }
 
-  /** Describes the newest work, such as `assistant · bash__exec · 12 s`. */
+  /** Describes the newest work, such as `12 s · assistant · bash__exec`: a narrow terminal cuts the end. */
   describe(now: number): string {
     const { agent, what, since } = this.#newest() ?? { agent: '', what: 'works', since: now };
-    return [agent, what, formatElapsed(now - since)].filter((part) => part !== '').join(' · ');
+    return [formatElapsed(now - since), agent, what].filter((part) => part !== '').join(' · ');
   }
 
   /** True while the model writes its answer. */
