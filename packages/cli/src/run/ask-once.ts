@@ -30,7 +30,7 @@ export async function askOnce(swarm: Swarm, question: Question, terminal: Termin
   const answer = json ? undefined : printAnswer(terminal);
   const progress = await showTurnProgress(swarm, terminal, {
     isPaused: isAsking,
-    beforeLine: () => answer?.breakLine(),
+    ...(answer && { beforeLine: () => answer.breakLine() }),
     signal: question.signal,
     now: () => systemClock.elapsed(),
   });

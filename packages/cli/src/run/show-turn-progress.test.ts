@@ -19,10 +19,10 @@ const called = (traceId: string): SwarmNotice => ({
   payload: { traceId, spanId: 'a', turnId: 'turn-a' },
 });
 
-async function open(isTTY: boolean) {
+async function open(isTTY: boolean, json = false) {
   const given = { screen: '', isPaused: false, brokenLines: 0, time: 0, others: (_: SwarmNotice) => undefined as void };
   const stderr = { write: (text: string) => (given.screen += text), isTTY, columns: 60 };
-  const terminal = openTerminal({ stdout: { write: () => undefined }, stderr, env: { NO_COLOR: '1' } });
+  const terminal = openTerminal({ stdout: { write: () => undefined, isTTY }, stderr, env: { NO_COLOR: '1' } });
   const watch = async (_filter: unknown, listener: (notice: SwarmNotice) => void) => {
     given.others = listener;
     return { end: () => undefined, ended: Promise.resolve() };
@@ -31,7 +31,7 @@ async function open(isTTY: boolean) {
   // The cast is needed because the stand-in is asked for one type of notices only.
   const shown = await showTurnProgress({ watch: watch as Swarm['watch'] }, terminal, {
     isPaused: () => given.isPaused,
-    beforeLine: () => (given.brokenLines += 1),
+    ...(!json && { beforeLine: () => (given.brokenLines += 1) }),
     signal: abort.signal,
     now: () => given.time,
     times: { patience: 1_000, silence: 10_000, tick: 1 },
@@ -59,6 +59,20 @@ test('at a terminal it shows what runs after a second, hides during a question, 
   await until(() => given.screen.endsWith('is being cancelled · 0 s · clerk · works'));
   shown.end();
   expect(given.screen).toEndWith('\r');
+});
+
+test.each([false, true])('while the model writes, the line hides, except with --json: %p', async (json) => {
+  const { given, shown } = await open(true, json);
+  const address = { agent: 'host', instanceKey: 'default' };
+  const step = { spanId: 's', turnId: 'turn-e', stepId: 's1' };
+  shown.hear({ type: 'runtime.event', at: address, name: 'step.started', payload: step });
+  given.time = 1_000;
+  await until(() => given.screen.endsWith('1 s · host · model call'));
+  const delta = { type: 'text', text: 'Hi', turnId: 'turn-e', stepId: 's1', stepIndex: 0 } as const;
+  shown.hear({ type: 'delta', at: address, eventId: 'e', delta });
+  given.time = 2_000;
+  await until(() => given.screen.endsWith(json ? '2 s · host · model call' : '\r'));
+  shown.end();
 });
 
 test('elsewhere it prints a line after ten seconds, and the next ones ever more rarely', async () => {

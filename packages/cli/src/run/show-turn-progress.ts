@@ -10,8 +10,8 @@ import { TurnProgress } from './turn-progress.ts';
 export interface ProgressOptions {
   /** True while the terminal belongs to something else, such as a question or an editor. */
   readonly isPaused: () => boolean;
-  /** Called before a line is shown below the answer so far. */
-  readonly beforeLine: () => void;
+  /** Called before a line is shown below the answer so far; absent if the answer is not shown while it is written. */
+  readonly beforeLine?: () => void;
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly times?: typeof usualTimes;
@@ -31,13 +31,13 @@ export async function showTurnProgress(
   const look = () => {
     if (shown === undefined || now() < next.at) return;
     const { progress } = shown;
-    if (isPaused() || (progress.isWriting && terminal.isWatched)) return terminal.showStatus(undefined);
+    if (isPaused() || (beforeLine && progress.isWriting && terminal.isWatched)) return terminal.showStatus(undefined);
     const text = `${signal.aborted ? 'is being cancelled · ' : ''}${progress.describe(now())}`;
     if (!terminal.showsProgress) {
       next = { at: now() + next.after, after: 2 * next.after };
       return terminal.printError(`Still running: ${harmlessText(text)}\n`);
     }
-    beforeLine();
+    beforeLine?.();
     terminal.showStatus(text);
   };
   const hearOthers = (notice: SwarmNotice) => {
