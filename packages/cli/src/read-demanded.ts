@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Delivery } from '@goondan/runtime';
 
 /**
@@ -7,11 +6,9 @@ import type { Delivery } from '@goondan/runtime';
  */
 export async function readDemanded(file: string | undefined): Promise<Pick<Delivery, 'output'>> {
   if (file === undefined) return {};
-  const [{ readSchemaFile }, { checkFile }] = await Promise.all([
+  const [{ readSchemaFile }, { checkTextFile }] = await Promise.all([
     import('@goondan/runtime/bundle'),
     import('./check-file.ts'),
   ]);
-  const { place, isPipe } = await checkFile(file);
-  const text = isPipe ? await readFile(place, 'utf8') : undefined;
-  return { output: { schema: readSchemaFile(file, text) } };
+  return { output: { schema: readSchemaFile(file, await checkTextFile(file)) } };
 }

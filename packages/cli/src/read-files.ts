@@ -3,10 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { toInputPart } from '@goondan/runtime/internal';
 import { GoondanError, type InputPart } from '@goondan/types';
-import { checkFile } from './check-file.ts';
-
-/** The most bytes that are read. The swarm has its own limit, `policy.maxFileBytes`, and says so. */
-const MOST_BYTES = 256 * 1_024 * 1_024;
+import { checkFile, MOST_BYTES } from './check-file.ts';
 
 /** Reads the files of `--file`. **Errors** — `E_USAGE` when one cannot be read, `E_FILE_SIZE`. */
 export async function readFiles(paths: readonly string[], folder = process.cwd()): Promise<readonly InputPart[]> {
@@ -17,12 +14,14 @@ export async function readFiles(paths: readonly string[], folder = process.cwd()
 
 /** `hint`: the suggestion of the error when the file cannot be read. */
 export async function readFilePart(path: string, folder: string, hint?: string): Promise<InputPart> {
-  const { place, size, refuse } = await checkFile(path, folder, hint);
+  const { place, size, refuse, piped } = await checkFile(path, folder, hint);
+  // The swarm has its own limit, `policy.maxFileBytes`, and says so.
   if (size > MOST_BYTES) {
     throw new GoondanError('E_FILE_SIZE', `${path} has ${size} bytes; at most ${MOST_BYTES} can be sent.`);
   }
-  const bytes = await readFile(place).catch((error: unknown) => {
-    throw refuse(error);
-  });
-  return toInputPart(bytes, basename(path));
+  const read = () =>
+    readFile(place).catch((error: unknown) => {
+      throw refuse(error);
+    });
+  return toInputPart(piped ?? (await read()), basename(path));
 }

@@ -22,7 +22,8 @@ export async function readJsonOption(flag: string, given: string): Promise<JsonO
 }
 
 async function readText(path: string): Promise<string> {
-  const { place, refuse } = await checkFile(path);
+  const { place, refuse, piped } = await checkFile(path);
+  if (piped !== undefined) return piped.toString();
   return readFile(place, 'utf8').catch((error: unknown) => {
     throw refuse(error);
   });
