@@ -37,11 +37,15 @@ export function paintDiffLine({ text, tone }: DiffLine, { bold, cyan, green, red
   return { file: bold, place: cyan, added: green, deleted: red }[tone](text);
 }
 
-/** Returns lines for a terminal, indented. Sentences break between words; a line of a file stays as it is. */
+/**
+ * Returns lines for a terminal, indented. Sentences break between words. A line of a file, an address, and arguments whose
+ * spaces a break would hide stay as they are.
+ */
 export function layOutLines(lines: readonly DiffLine[], colors: Colors, columns: number | undefined): string[] {
   return lines.map((line) => {
     const painted = `    ${paintDiffLine(line, colors)}`;
-    return `${line.tone === 'plain' ? wrapWords(painted, columns, '  ') : painted}\n`;
+    const isExact = line.tone !== 'plain' || /^\S*$|^\{.* {2}/.test(line.text);
+    return `${isExact ? painted : wrapWords(painted, columns, '  ')}\n`;
   });
 }
 

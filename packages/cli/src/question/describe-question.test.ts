@@ -27,6 +27,14 @@ describe('the description of a waiting call', () => {
     );
   });
 
+  test('an address that people copy, and arguments with runs of spaces, stay whole in a narrow terminal', () => {
+    const url = `https://a.example/${'x'.repeat(50)}`;
+    const narrow = { ...piped, columns: 40 };
+    expect(describeQuestion({ ...question, kind: 'page', url }, narrow)).toContain(`\n    ${url}\n`);
+    const args = { command: `ls ${' '.repeat(40)}; rm` };
+    expect(describeQuestion({ ...question, args }, narrow)).toContain(`\n    ${JSON.stringify(args)}\n`);
+  });
+
   test('breaks between words in a narrow terminal, except in the lines of a file', () => {
     const args = {
       changesetId: 'c1',
