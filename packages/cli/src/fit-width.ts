@@ -25,21 +25,29 @@ const LEAST_ROOM = 12;
 
 /**
  * Breaks lines between words, so that they fit. The rows below a line keep its indentation and begin with `hang`. A word
- * that is wider than a row is broken. Without `columns`, the text stays as it is, because no person watches.
+ * that is wider than a row is broken, if `hard`. Without `columns`, the text stays as it is, because no person watches.
  */
-export function wrapWords(text: string, columns: number | undefined, hang = ''): string {
+export function wrapWords(text: string, columns: number | undefined, hang = '', hard = true): string {
   if (columns === undefined) return text;
   return text
     .split('\n')
-    .map((line) => wrapLine(line, columns, hang))
+    .map((line) => wrapLine(line, columns, hang, hard))
     .join('\n');
 }
 
-function wrapLine(line: string, columns: number, hang: string): string {
+/** Breaks lines between words. Commands and wide words, such as paths, stay whole, because people copy them. */
+export function wrapMessage(text: string, columns: number | undefined): string {
+  const joined = text.replaceAll(/`[^`\n]*`/g, (command) => command.replaceAll(' ', UNBROKEN));
+  return wrapWords(joined, columns, '', false).replaceAll(UNBROKEN, ' ');
+}
+
+const UNBROKEN = '\u{a0}';
+
+function wrapLine(line: string, columns: number, hang: string, hard: boolean): string {
   const [start = ''] = /^ */.exec(line) ?? [];
   const room = columns - start.length - hang.length;
   if (room < LEAST_ROOM || Bun.stringWidth(line) <= columns) return line;
-  const rows = Bun.wrapAnsi(line.slice(start.length), room, { hard: true }).split('\n');
+  const rows = Bun.wrapAnsi(line.slice(start.length), room, { hard }).split('\n');
   return rows.map((row, index) => `${start}${index === 0 ? '' : hang}${row}`).join('\n');
 }
 

@@ -1,6 +1,7 @@
 import type { LogLine } from '@goondan/runtime';
 import type { InstanceChoice } from '@goondan/runtime/control';
 import { namesExtension } from './error-line.ts';
+import { wrapMessage } from './fit-width.ts';
 import { harmlessLines, harmlessText } from './harmless-text.ts';
 import { logText } from './log-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,7 +17,8 @@ export function printLogLine(line: LogLine, terminal: Terminal, isReported: IsRe
   const { level } = line;
   if ((level !== 'warn' && level !== 'error') || isReported(line)) return;
   const who = harmlessText([instanceIn(line), extensionIn(line)].filter(Boolean).join(' '));
-  terminal.printError(`${level}: ${who === '' ? '' : `${who}: `}${harmlessLines(logText(line))}\n`);
+  const text = `${level}: ${who === '' ? '' : `${who}: `}${harmlessLines(logText(line))}`;
+  terminal.printError(`${wrapMessage(text, terminal.errorColumns)}\n`);
 }
 
 function instanceIn({ agent, instance, connection }: LogLine): string | undefined {

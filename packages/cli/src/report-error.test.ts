@@ -34,6 +34,16 @@ test.each([
   expect(screen).toBe(printed);
 });
 
+test('at a narrow terminal, the problem and the suggestion break between words', () => {
+  let screen = '';
+  const stderr = { write: (text: string) => (screen += text), isTTY: true, columns: 24 };
+  const error = new GoondanError('E_USAGE', 'Nobody is there at all.', {
+    suggestion: 'Type `gdn run a folder --input it`.',
+  });
+  reportError(error, openTerminal({ stdout: stderr, stderr, env: { NO_COLOR: '1' } }));
+  expect(screen).toBe('E_USAGE: Nobody is there\nat all.\nType\n`gdn run a folder --input it`.\n');
+});
+
 test('a cancelled turn: exit 130', () => {
   expect(report(new GoondanError('E_CANCELLED', 'The turn was cancelled.')).code).toBe(130);
 });

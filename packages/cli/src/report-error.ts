@@ -7,6 +7,7 @@ import type { BundleProblem } from '@goondan/runtime/bundle';
 import { endingOf, errorCatalogue, GoondanError, isCancellation, type TurnError } from '@goondan/types';
 import { errorLine } from './error-line.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { wrapMessage } from './fit-width.ts';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -49,7 +50,8 @@ function printFailure(error: Failure, terminal: Terminal): void {
     terminal.printError(`${JSON.stringify({ error: { code, message, suggestion, extension, place, problems } })}\n`);
     return;
   }
-  const problem = harmlessLines(errorLine(error));
-  const advice = suggestion === undefined ? '' : `${harmlessLines(suggestion)}\n`;
+  const fit = (text: string) => wrapMessage(harmlessLines(text), terminal.errorColumns);
+  const problem = fit(errorLine(error));
+  const advice = suggestion === undefined ? '' : `${fit(suggestion)}\n`;
   terminal.printError(`${(isCancellation(error) ? dim : red)(problem)}\n${advice}`);
 }

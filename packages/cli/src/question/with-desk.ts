@@ -4,6 +4,7 @@
  */
 import type { Acceptance, QuestionSummary, Swarm } from '@goondan/runtime';
 import { isBelowSwarm } from '@goondan/runtime/internal';
+import { wrapMessage } from '../fit-width.ts';
 import type { Terminal } from '../terminal.ts';
 import type { TakeInterrupt } from '../with-interrupt.ts';
 import { QuestionDesk } from './question-desk.ts';
@@ -48,7 +49,7 @@ export async function withDesk<Value>(
       if (terminal.canAsk && !isBelowSwarm()) return askPerson(question, signal, place, terminal);
       return refusal === undefined ? tellWhere(question, place, terminal) : refuse(question, refusal, terminal);
     },
-    tell: (text) => terminal.printError(`${terminal.suggest(text)}\n`),
+    tell: (text) => say(terminal.suggest(text), terminal),
     nameOfPerson: personName,
     via: 'cli',
   });
@@ -77,7 +78,7 @@ async function askPerson(
     if (answer !== undefined) return answer;
     if (!signal.aborted) {
       const how = answerCommands(question, options);
-      terminal.printError(`${question.id} stays unanswered. ${how}. Ctrl-C cancels the turn.\n`);
+      say(`${question.id} stays unanswered. ${how}. Ctrl-C cancels the turn.`, terminal);
     }
     return undefined;
   } finally {
@@ -85,11 +86,14 @@ async function askPerson(
   }
 }
 
+function say(text: string, { printError, errorColumns }: Terminal): void {
+  printError(`${wrapMessage(text, errorColumns)}\n`);
+}
+
 function tellWhere(question: QuestionSummary, { options }: DeskPlace, terminal: Terminal): undefined {
-  terminal.printError(
-    `${nameSubject(question)} waits for you:\n${describeQuestion(question, onStandardError(terminal))}` +
-      `${answerCommands(question, options)}.\n`,
-  );
+  say(`${nameSubject(question)} waits for you:`, terminal);
+  terminal.printError(describeQuestion(question, onStandardError(terminal)));
+  say(`${answerCommands(question, options)}.`, terminal);
 }
 
 function answerCommands({ id, kind }: QuestionSummary, options: readonly string[]): string {
@@ -99,8 +103,7 @@ function answerCommands({ id, kind }: QuestionSummary, options: readonly string[
 }
 
 function refuse(question: QuestionSummary, note: string, terminal: Terminal): PersonAnswer {
-  terminal.printError(
-    `${nameSubject(question)} needs an answer, but no person can be asked, so it is denied:\n${describeQuestion(question, onStandardError(terminal))}`,
-  );
+  say(`${nameSubject(question)} needs an answer, but no person can be asked, so it is denied:`, terminal);
+  terminal.printError(describeQuestion(question, onStandardError(terminal)));
   return { decision: 'denied', note };
 }

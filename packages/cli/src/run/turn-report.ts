@@ -12,6 +12,7 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { wrapMessage } from '../fit-width.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { reportTurnError } from '../report-error.ts';
@@ -138,7 +139,8 @@ export function tellPiledUp({ agent, instanceKey, input }: TurnReport, terminal:
     `To go on without it, type \`gdn fork ${at} --at TURN --as KEY\` with an earlier turn of \`gdn history ${at}\`.`,
   );
   const what = 'The input stays in the conversation, and the model sees it with the next one.';
-  terminal.printError(`${terminal.errorColors.dim(harmlessText(`${what} ${how}`))}\n`);
+  const text = wrapMessage(harmlessText(`${what} ${how}`), terminal.errorColumns);
+  terminal.printError(`${terminal.errorColors.dim(text)}\n`);
 }
 
 /** Prints the outcome of a turn on standard error, and returns the exit code. */
