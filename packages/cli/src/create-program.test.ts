@@ -118,6 +118,8 @@ describe('the commands', () => {
   test('in a narrow terminal, a description is below its term', async () => {
     const { stdout } = await runCaptured(['status', '--help'], { columns: 40 });
     expect(stdout).toContain('\n  --json\n      print JSON instead of text\n');
+    const { stdout: deploy } = await runCaptured(['deploy', '--help'], { columns: 40 });
+    expect(deploy).toContain('\n  $ gdn deploy my-swarm --store postgres://gdn@db.example/gdn\n');
   });
 
   test('required options are marked', async () => {

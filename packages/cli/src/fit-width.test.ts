@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { cutToWidth, padToWidth, wrapMessage, wrapWords } from './fit-width.ts';
+import { cutToWidth, padToWidth, wrapWords } from './fit-width.ts';
 import { shorten } from './shorten.ts';
 
 describe('cutToWidth', () => {
@@ -30,12 +30,6 @@ describe('wrapWords', () => {
   ])('%s', (_title, text, columns, hang, rows) => {
     expect(wrapWords(text, columns, hang).split('\n')).toEqual(rows);
   });
-});
-
-test('wrapMessage keeps commands and wide words whole, because people copy them', () => {
-  const rows = ['Type', '`gdn stop`', 'in', '/a/path/that/is/wide', 'and wait.'];
-  expect(wrapMessage(rows.join(' '), 12).split('\n')).toEqual(rows);
-  expect(wrapMessage(rows.join(' '), undefined)).toBe(rows.join(' '));
 });
 
 test('padToWidth fills up columns, not characters', () => {

@@ -52,14 +52,11 @@ test('passes standard input on', async () => {
   expect(await child.stdout.text()).toBe('said to the launcher');
 });
 
-test.each(['/dev/fd/9', '/proc/self/fd/9', '--schema=/dev/fd/9'])(
-  'passes on an open file that the shell names as %s',
-  async (path) => {
-    const launcher = join(await install('bun package'), 'bin', 'gdn.cjs');
-    const script = `printf content | node '${launcher}' open ${path} 9<&0 </dev/null`;
-    expect(await Bun.spawn(['sh', '-c', script]).stdout.text()).toBe('content');
-  },
-);
+test.each(['/dev/fd/9', '/proc/self/fd/9', '--schema=/dev/fd/9'])('passes on the open file %s', async (path) => {
+  const launcher = join(await install('bun package'), 'bin', 'gdn.cjs');
+  const script = `printf content | node '${launcher}' open ${path} 9<&0 </dev/null`;
+  expect(await Bun.spawn(['sh', '-c', script]).stdout.text()).toBe('content');
+});
 
 test.each([0, 1, 4, 130])('ends with exit code %d when main does', async (code) => {
   const { exitCode, signalCode } = await runToEnd(await install('bun package'), ['exit', String(code)]);

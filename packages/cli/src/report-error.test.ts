@@ -38,10 +38,10 @@ test('at a narrow terminal, the problem and the suggestion break between words',
   let screen = '';
   const stderr = { write: (text: string) => (screen += text), isTTY: true, columns: 24 };
   const error = new GoondanError('E_USAGE', 'Nobody is there at all.', {
-    suggestion: 'Type `gdn run a folder --input it`.',
+    suggestion: 'Type `gdn run --input something`.',
   });
   reportError(error, openTerminal({ stdout: stderr, stderr, env: { NO_COLOR: '1' } }));
-  expect(screen).toBe('E_USAGE: Nobody is there\nat all.\nType\n`gdn run a folder --input it`.\n');
+  expect(screen).toBe('E_USAGE: Nobody is there\nat all.\nType\n`gdn run --input something`.\n');
 });
 
 test('a cancelled turn: exit 130', () => {

@@ -189,7 +189,7 @@ describe('gdn run --input', () => {
     }
   });
 
-  test('on a terminal: the answer word by word; Ctrl-C cancels the turn, exit 130', async () => {
+  test('on a terminal: the answer word by word, or what runs now; Ctrl-C cancels the turn, exit 130', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(slow) });
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', 'bundle', '--trust', '--input', 'Hello'],
@@ -197,6 +197,9 @@ describe('gdn run --input', () => {
     );
     expect(screen).toContain('\nE_CANCELLED: The turn was cancelled.\nSend the input again to retry.\n');
     expect(exitCode).toBe(130);
+    const typing = [{ whenSeen: ' s · host · model call', keys: '\x03' }];
+    const json = await place.runOnTerminal(['run', 'bundle', '--trust', '--input', 'Hello', '--json'], typing);
+    expect(json).toMatchObject({ exitCode: 130, screen: expect.stringContaining('"E_CANCELLED"') });
   });
 
   test('SIGINT without a terminal: the object shows the cancel, exit 130; the agent cleans up before it ends', async () => {

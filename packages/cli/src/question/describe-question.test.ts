@@ -28,8 +28,7 @@ describe('the description of a waiting call', () => {
   });
 
   test('an address that people copy, and arguments with runs of spaces, stay whole in a narrow terminal', () => {
-    const url = `https://a.example/${'x'.repeat(50)}`;
-    const narrow = { ...piped, columns: 40 };
+    const [narrow, url] = [{ ...piped, columns: 40 }, `https://a.example/${'x'.repeat(50)}`];
     expect(describeQuestion({ ...question, kind: 'page', url }, narrow)).toContain(`\n    ${url}\n`);
     const args = { command: `ls ${' '.repeat(40)}; rm` };
     expect(describeQuestion({ ...question, args }, narrow)).toContain(`\n    ${JSON.stringify(args)}\n`);

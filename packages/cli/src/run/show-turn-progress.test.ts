@@ -4,17 +4,10 @@ import { openTerminal } from '../terminal.ts';
 import { until } from '../../../../test/until.ts';
 import { showTurnProgress } from './show-turn-progress.ts';
 
-const own = {
-  accepted: true,
-  agent: 'host',
-  instanceKey: 'default',
-  eventId: 'e',
-  turnId: 'turn-e',
-  traceId: 't',
-} as const;
-const called = (traceId: string): SwarmNotice => ({
+const own = { agent: 'host', instanceKey: 'default', eventId: 'e', turnId: 'turn-e', traceId: 't' };
+const called = (traceId: string, agent = 'clerk'): SwarmNotice => ({
   type: 'runtime.event',
-  at: { agent: 'clerk', instanceKey: 'default' },
+  at: { agent, instanceKey: 'default' },
   name: 'turn.started',
   payload: { traceId, spanId: 'a', turnId: 'turn-a' },
 });
@@ -36,7 +29,7 @@ async function open(isTTY: boolean, json = false) {
     now: () => given.time,
     times: { patience: 1_000, silence: 10_000, tick: 1 },
   });
-  shown.accepted({ ...own, duplicate: false });
+  shown.accepted({ ...own, accepted: true, duplicate: false });
   return { given, shown, abort };
 }
 
@@ -47,6 +40,7 @@ test('at a terminal it shows what runs after a second, hides during a question, 
   given.time = 1_000;
   await until(() => given.screen.endsWith('1 s · host · waits to start'));
   given.others(called('of another turn'));
+  given.others(called('t', 'host'));
   given.time = 2_000;
   await until(() => given.screen.endsWith('2 s · host · waits to start'));
   given.others(called('t'));
@@ -63,13 +57,12 @@ test('at a terminal it shows what runs after a second, hides during a question, 
 
 test.each([false, true])('while the model writes, the line hides, except with --json: %p', async (json) => {
   const { given, shown } = await open(true, json);
-  const address = { agent: 'host', instanceKey: 'default' };
   const step = { spanId: 's', turnId: 'turn-e', stepId: 's1' };
-  shown.hear({ type: 'runtime.event', at: address, name: 'step.started', payload: step });
+  shown.hear({ type: 'runtime.event', at: own, name: 'step.started', payload: step });
   given.time = 1_000;
   await until(() => given.screen.endsWith('1 s · host · model call'));
   const delta = { type: 'text', text: 'Hi', turnId: 'turn-e', stepId: 's1', stepIndex: 0 } as const;
-  shown.hear({ type: 'delta', at: address, eventId: 'e', delta });
+  shown.hear({ type: 'delta', at: own, eventId: 'e', delta });
   given.time = 2_000;
   await until(() => given.screen.endsWith(json ? '2 s · host · model call' : '\r'));
   shown.end();
@@ -78,15 +71,9 @@ test.each([false, true])('while the model writes, the line hides, except with --
 test('elsewhere it prints a line after ten seconds, and the next ones ever more rarely', async () => {
   const { given, shown } = await open(false);
   const lines = () => given.screen.split('\n').length - 1;
-  for (const [time, count] of [
-    [9_999, 0],
-    [10_000, 1],
-    [19_999, 1],
-    [20_000, 2],
-    [39_999, 2],
-    [40_000, 3],
-  ] as const) {
-    given.time = time;
+  const counts = { 9_999: 0, 10_000: 1, 19_999: 1, 20_000: 2, 39_999: 2, 40_000: 3 };
+  for (const [time, count] of Object.entries(counts)) {
+    given.time = Number(time);
     await Bun.sleep(5);
     await until(() => lines() === count);
   }

@@ -20,14 +20,14 @@ function progressAfter(steps: readonly Step[]): TurnProgress {
   return progress;
 }
 
-const begun: readonly Step[] = [
-  ['turn.started', turn],
-  ['step.started', step],
-];
+const opened: Step = ['turn.started', turn];
+const begun: readonly Step[] = [opened, ['step.started', step]];
+const handedOn: readonly Step[] = [...begun, ['tool.called', tool], ['turn.started', called, 'clerk']];
+const status = (state: string): Step => ['extension.status', { ...server, state }];
 
 test.each<[shown: string, steps: readonly Step[]]>([
   ['60 s · host · waits to start', []],
-  ['59 s · host · works', [['turn.started', turn]]],
+  ['59 s · host · works', [opened]],
   ['58 s · host · model call', begun],
   ['57 s · host · bash__exec', [...begun, ['tool.called', tool]]],
   ['58 s · host · model call', [...begun, ['tool.called', tool], ['tool.failed', tool]]],
@@ -36,33 +36,23 @@ test.each<[shown: string, steps: readonly Step[]]>([
   ['56 s · host · bash__exec', [...begun, ['approval.asked', tool], ['approval.decided', tool]]],
   ['57 s · host · waits for concurrent: 1 of Model/main', [...begun, ['limit.reached', limit]]],
   ['58 s · host · model call', [...begun, ['limit.reached', limit], ['limit.waited', limit]]],
-  [
-    '58 s · host · files is connecting',
-    [
-      ['turn.started', turn],
-      ['extension.status', { ...server, state: 'connecting' }],
-    ],
-  ],
-  [
-    '59 s · host · works',
-    [
-      ['turn.started', turn],
-      ['extension.status', { ...server, state: 'connecting' }],
-      ['extension.status', { ...server, state: 'connected' }],
-    ],
-  ],
-  ['56 s · clerk · works', [...begun, ['tool.called', tool], ['turn.started', called, 'clerk']]],
-  [
-    '57 s · host · bash__exec',
-    [...begun, ['tool.called', tool], ['turn.started', called, 'clerk'], ['turn.completed', called, 'clerk']],
-  ],
+  ['58 s · host · files is connecting', [opened, status('connecting')]],
+  ['59 s · host · works', [opened, status('connecting'), status('connected')]],
+  ['58 s · host · files is reconnecting', [opened, status('reconnecting')]],
+  ['56 s · clerk · works', handedOn],
+  ['57 s · host · bash__exec', [...handedOn, ['turn.completed', called, 'clerk']]],
   ['56 s · host · works', [...begun, ['tool.called', tool], ['turn.started', turn]]],
-  [
-    '59 s · host · works',
-    [...begun, ['turn.started', called, 'clerk'], ['step.completed', step], ['turn.failed', called]],
-  ],
+  ['59 s · host · works', [...handedOn, ['tool.failed', tool], ['step.completed', step], ['turn.failed', called]]],
 ])('shows %p', (shown, steps) => {
   expect(progressAfter(steps).describe(60_000).replace('1 min 0 s', '60 s')).toBe(shown);
+});
+
+test('keeps no more than 1,000 works', () => {
+  const calls = Array.from({ length: 1_001 }, (_, id): Step => [
+    'tool.called',
+    { spanId: `${id}`, toolName: `t-${id}` },
+  ]);
+  expect(progressAfter([opened, ...calls]).describe(2_000_000)).toEndWith(' · host · t-998');
 });
 
 test('the model writes until its step calls a tool or is over', () => {
@@ -73,9 +63,5 @@ test('the model writes until its step calls a tool or is over', () => {
     progress.hear(wrote, 5_000);
     return progress.isWriting;
   };
-  expect([begun, [...begun, ['tool.called', tool] as const], [begun[0] as Step]].map(isWriting)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect([begun, handedOn, [opened]].map(isWriting)).toEqual([true, false, false]);
 });
