@@ -61,31 +61,18 @@ describe('withInterrupt', () => {
     }
   });
 
-  test('a handler can take one Ctrl-C; the next one asks again', async () => {
+  test.each([
+    ['can take one Ctrl-C; the next one asks again', `takeInterrupt(() => console.log('taken'));`],
+    [
+      'that was given back gets nothing, and the newest one stays',
+      `takeInterrupt(() => { console.log('taken'); takeInterrupt(() => console.log('late'))(); }); giveBackFirst();`,
+    ],
+  ])('a handler %s', async (_, take) => {
     const child = start(`
       await withInterrupt((signal, holdQuit, takeInterrupt) => {
         signal.addEventListener('abort', () => console.log('asked'));
-        takeInterrupt(() => console.log('replaced'));
-        takeInterrupt(() => console.log('taken'));
-        console.log('working');
-        return new Promise(() => {});
-      });`);
-    expect(await child.read()).toBe('working\n');
-    child.interrupt();
-    expect(await child.read()).toBe('taken\n');
-    child.interrupt();
-    expect(await child.read()).toBe('asked\n');
-    child.interrupt();
-    expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
-  });
-
-  test('a handler that was given back gets nothing, and the newest one stays', async () => {
-    const child = start(`
-      await withInterrupt((signal, holdQuit, takeInterrupt) => {
-        signal.addEventListener('abort', () => console.log('asked'));
-        const giveBackFirst = takeInterrupt(() => console.log('first'));
-        takeInterrupt(() => { console.log('taken'); takeInterrupt(() => console.log('late'))(); });
-        giveBackFirst();
+        const giveBackFirst = takeInterrupt(() => console.log('replaced'));
+        ${take}
         console.log('working');
         return new Promise(() => {});
       });`);

@@ -2,10 +2,10 @@
  * Runs a part of the suite, in the proof, on the oldest PostgreSQL that the store works with. The rest runs there with
  * `GOONDAN_TEST_POSTGRES=15 npm test -- packages/postgres`.
  */
-import { expect, test } from 'bun:test';
-import { join } from 'node:path';
+import { test } from 'bun:test';
 import { sampleStep } from '../../../../test/samples.ts';
 import { findBinaries } from '../embedded/find-binaries.ts';
+import { runPartAgain } from './run-part-again.ts';
 
 const OLDEST = 15;
 const chosen = ['store/conformance', 'driver/database', 'nodes/placement', 'store/trace-rows'];
@@ -15,23 +15,7 @@ const testHere = sampleStep === 1 ? test.skipIf(!isInstalled()) : () => undefine
 
 testHere(
   `S-01 the store works on PostgreSQL ${OLDEST}`,
-  () => {
-    const command = [
-      process.execPath,
-      'test',
-      ...chosen,
-      '--no-env-file',
-      '--no-install',
-      '--timeout=30000',
-      '-t',
-      titles,
-    ];
-    const env = { ...process.env, GOONDAN_TEST_POSTGRES: String(OLDEST), GOONDAN_TEST_PARTS: 'all' };
-    const cwd = join(import.meta.dir, '..');
-    const { stderr, exitCode } = Bun.spawnSync(command, { cwd, env, stdout: 'ignore', stderr: 'pipe' });
-    expect({ exitCode, said: exitCode === 0 ? '' : stderr.toString() }).toEqual({ exitCode: 0, said: '' });
-    expect(stderr.toString()).toContain(`across ${chosen.length} files`);
-  },
+  () => runPartAgain(chosen, titles, { GOONDAN_TEST_POSTGRES: String(OLDEST), GOONDAN_TEST_PARTS: 'all' }),
   120_000,
 );
 

@@ -4,12 +4,10 @@ import {
   type AgentRequest,
   type AgentsApi,
   type AgentSend,
-  createAssistantMessage,
   type ExtensionRegister,
   GoondanError,
   type JsonObject,
   type JsonValue,
-  type TurnResult,
 } from '@goondan/types';
 import {
   extension,
@@ -18,23 +16,11 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { answer, engineWithEcho } from '../../testing/engine-with-echo.ts';
 import { beforeNext } from '../../testing/one-layer.ts';
 import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
-
-const answer = (text: string): TurnResult => ({
-  turnId: 'turn-x',
-  finishReason: 'text_response',
-  responseMessage: createAssistantMessage(text),
-});
-
-/** Creates an engine with one agent that repeats its input. */
-function engineWithEcho() {
-  const engine = inProcessEngine(systemClock);
-  engine.add('echo', async (event) => answer(`echo: ${event.input ?? 'nothing'}`));
-  return engine;
-}
 
 /** Calls `call` with the `agents` API of a layer or a tool. Returns the outcome. */
 async function use(

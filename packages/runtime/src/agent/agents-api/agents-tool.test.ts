@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import {
   type AgentInstance,
-  createAssistantMessage,
   type JsonObject,
   type ModelReply,
   type ToolCallMiddlewareContext,
   type ToolCallResult,
-  type TurnResult,
 } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import {
@@ -16,23 +14,12 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { answer, engineWithEcho } from '../../testing/engine-with-echo.ts';
 import { afterNext, beforeNext } from '../../testing/one-layer.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import type { Model } from '../model/model-port.ts';
 import type { Engine } from '../seams/engine.ts';
 import { interruptedStore, recordingStore, recordsUpTo } from '../../testing/turn-records.ts';
-
-const answer = (text: string): TurnResult => ({
-  turnId: 'turn-x',
-  finishReason: 'text_response',
-  responseMessage: createAssistantMessage(text),
-});
-
-function engineWithEcho() {
-  const engine = inProcessEngine(systemClock);
-  engine.add('echo', async (event) => answer(`echo: ${event.input ?? 'nothing'}`));
-  return engine;
-}
 
 interface Call {
   readonly tool: string;

@@ -271,7 +271,8 @@ describe('an exception', () => {
     ] as const) {
       const read = (value: unknown) => {
         if (typeof value === 'string') return value;
-        throw thrown;
+        // The cast is needed because code of a layer may throw anything.
+        throw thrown as Error;
       };
       const odd = (onError: 'fail' | 'skip') => layer('odd', async (ctx) => (await ctx.next(), {}), { onError });
       expect(await onion([outer, odd('skip')], { read }).result).toBe('core');
