@@ -5,15 +5,8 @@ import { emptyTurn, type LiveTurn, liveKey } from '../live/live-turns.ts';
 import { describeWaiting } from '../questions/describe-question.ts';
 import { ConversationList } from './conversation-list.tsx';
 
-const well: InstanceView = {
-  agent: 'a',
-  instanceKey: 'k',
-  status: 'idle',
-  messages: 0,
-  updatedAt: null,
-  queued: 0,
-  crashes: 0,
-};
+const address = { agent: 'a', instanceKey: 'k' };
+const well: InstanceView = { ...address, status: 'idle', messages: 0, updatedAt: null, queued: 0, crashes: 0 };
 // Clocks in a test stand at 0.
 const turn: LiveTurn = { ...emptyTurn('a', 'k'), startedAt: new Date(-7_000).toISOString() };
 
@@ -24,12 +17,8 @@ test.each<[string, InstanceView, LiveTurn | undefined, string]>([
   ['is-waiting', well, { ...turn, limit: 'calls' }, '7 s'],
 ])('a conversation has the mark %s: %j, %j', (mark, conversation, live, clock) => {
   // The cast is safe: the list reads no more of the view.
-  const view = {
-    workspaceId: 'w',
-    conversations: [conversation],
-    agents: [],
-    questions: [],
-  } as unknown as WorkspaceView;
+  const shown = { workspaceId: 'w', conversations: [conversation], agents: [], questions: [] };
+  const view = shown as unknown as WorkspaceView;
   const turns = live === undefined ? {} : { [liveKey('a', 'k')]: live };
   const list = { view, live: turns, shown: undefined, show: () => undefined };
   const [, link = ''] = renderToStaticMarkup(<ConversationList {...list} onlyFailed={false} />).split('<a ');
