@@ -229,8 +229,7 @@ describe('in between', () => {
 
   test.each([
     ['an approval', {}, 'a book', 'Put a book: '],
-    // The result of an edited call also has the edit, so the script of the model finds no thing in it.
-    ['an edit', { args: { what: 'a pen' } }, 'a pen', 'Put : '],
+    ['an edit', { args: { what: 'a pen' } }, 'a pen', 'Put a pen: '],
   ])(
     '%s is given, and both are killed before the call: the call runs once, and is not asked about again',
     async (_, edit, what, answer) => {
