@@ -54,13 +54,7 @@ const defined = await defineSwarm({
   folder: import.meta.dirname,
   resources: [
     toolFile<typeof weather>(import.meta.url, './tools/weather.ts'),
-    { kind: 'Model', metadata: { name: 'main' }, spec },
-    {
-      kind: 'Agent',
-      metadata: { name: 'assistant' },
-      spec: { modelConfig: { modelRef: 'Model/main' }, tools: ['Tool/weather'] },
-    },
-    { kind: 'Swarm', metadata: { name: 'main' }, spec: { entryAgent: 'Agent/assistant', agents: ['Agent/assistant'] } },
+    { kind: 'Agent', metadata: { name: 'assistant' }, spec: { model: spec, tools: ['Tool/weather'] } },
   ],
 });
 const swarm = await startSwarm({ ...defined, stateRoot });
