@@ -22,11 +22,19 @@ export const peersFolder: string = join(tmpdir(), 'goondan-peers');
 
 /** Returns the packages of a peer with their versions, without its Node. */
 export function versionsOf(name: string): string {
-  const text = readFileSync(join(import.meta.dir, name, 'package.json'), 'utf8');
-  const manifest: { dependencies: Readonly<Record<string, string>> } = JSON.parse(text);
-  return Object.entries(manifest.dependencies)
+  return Object.entries(dependenciesOf(name))
     .map((entry) => entry.join(' '))
     .join(', ');
+}
+
+export function versionOf(name: string, packageName: string): string {
+  return dependenciesOf(name)[packageName] ?? '';
+}
+
+function dependenciesOf(name: string): Readonly<Record<string, string>> {
+  const text = readFileSync(join(import.meta.dir, name, 'package.json'), 'utf8');
+  const manifest: { dependencies: Readonly<Record<string, string>> } = JSON.parse(text);
+  return manifest.dependencies;
 }
 
 /** `limitMs`: the time for each command of npm. **Errors** — the last lines of npm, when npm fails. */

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type InstalledPeer, installPeer, peersFolder, versionsOf } from './install-peer.ts';
+import { type InstalledPeer, installPeer, peersFolder, versionOf, versionsOf } from './install-peer.ts';
 import {
   medians,
   type Outcome,
@@ -39,16 +39,25 @@ interface Peer extends Pick<PeerRow, 'framework' | 'keeps'> {
   readonly how: string;
 }
 
+const langgraph = `LangGraph ${versionOf('langgraph', '@langchain/langgraph')}`;
+const mastra = `Mastra ${versionOf('mastra', '@mastra/core')}`;
+
 /** Those that take longest are last: when the time is over, only they have missing figures. */
 const peers: readonly Peer[] = [
-  { folder: 'ai-sdk', framework: 'AI SDK', store: '', how: 'stores nothing', keeps: 'memory' },
+  {
+    folder: 'ai-sdk',
+    framework: `AI SDK ${versionOf('ai-sdk', 'ai')}`,
+    store: '',
+    how: 'stores nothing',
+    keeps: 'memory',
+  },
   { folder: 'openai-agents', framework: 'OpenAI Agents', store: '', how: 'session in memory' },
-  { folder: 'langgraph', framework: 'LangGraph', store: 'synced', how: 'SQLite, every commit synced', keeps: 'disk' },
-  { folder: 'langgraph', framework: 'LangGraph', store: 'shipped', how: 'SQLite, as shipped' },
-  { folder: 'langgraph', framework: 'LangGraph', store: 'memory', how: 'in memory', keeps: 'memory' },
-  { folder: 'mastra', framework: 'Mastra', store: 'whole', how: 'libSQL, the whole history', keeps: 'disk' },
-  { folder: 'mastra', framework: 'Mastra', store: 'shipped', how: 'libSQL, the last messages, as shipped' },
-  { folder: 'mastra', framework: 'Mastra', store: 'memory', how: 'in memory', keeps: 'memory' },
+  { folder: 'langgraph', framework: langgraph, store: 'synced', how: 'SQLite, every commit synced', keeps: 'disk' },
+  { folder: 'langgraph', framework: langgraph, store: 'shipped', how: 'SQLite, as shipped' },
+  { folder: 'langgraph', framework: langgraph, store: 'memory', how: 'in memory', keeps: 'memory' },
+  { folder: 'mastra', framework: mastra, store: 'whole', how: 'libSQL, the whole history', keeps: 'disk' },
+  { folder: 'mastra', framework: mastra, store: 'shipped', how: 'libSQL, the last messages, as shipped' },
+  { folder: 'mastra', framework: mastra, store: 'memory', how: 'in memory', keeps: 'memory' },
 ];
 
 const startedAt = performance.now();
