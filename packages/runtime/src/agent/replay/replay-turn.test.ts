@@ -239,6 +239,10 @@ describe('the first divergence', () => {
   test('is a new layer that does something', async () => {
     const { first } = await replay('hello', { idle }, { idle, say: saying('be kind') });
     expect(first).toMatchObject({ extension: 'say', what: 'message', changes: [{ after: 'be kind' }] });
+    const late = layerOf('step', (ctx) => ctx.next().then(() => Promise.reject(new Error('late'))));
+    const policy = { policy: { maxStepRetries: 0 } };
+    const failed = await replay('hello', { idle }, { idle, late }, { before: policy, now: policy });
+    expect(failed.first).toMatchObject({ extension: 'late', what: 'outcome', changes: [{ after: 'failed: late' }] });
   });
 
   test('is found where the value is too long to be shown', async () => {

@@ -255,9 +255,10 @@ function rank(stage: LayerRecord['stage']): number {
 }
 
 /**
- * Returns the outcome and the error of a new layer that failed after `next()`. With them, a layer that only passed on
- * an error from inside counts as a layer that did nothing.
+ * Returns the outcome and the error of a new layer whose `next()` failed. With them, a layer that only passed on an error
+ * from inside counts as a layer that did nothing.
  */
-function passedOn({ outcome, error, isBeforeNext }: LayerRecord): Partial<LayerRecord> {
-  return outcome === 'failed' && isBeforeNext !== true && error !== undefined ? { outcome, error } : {};
+function passedOn({ outcome, error, isBeforeNext, isAfterNext }: LayerRecord): Partial<LayerRecord> {
+  const isOwn = isBeforeNext === true || isAfterNext === true;
+  return outcome === 'failed' && !isOwn && error !== undefined ? { outcome, error } : {};
 }
