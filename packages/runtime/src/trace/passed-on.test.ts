@@ -9,7 +9,7 @@ const failed = (extension: string, more: Partial<LayerRecord> = {}) =>
 const place = { file: 'a.ts', line: 1, column: 2 };
 const model = madeRecord('model', 'Model/main', { error });
 const called = [{ chain: model } as TurnTrace]; // Only the chain is read.
-const ofAgent = 'E_AGENT_FAILED: Agent "helper" failed (E_MODEL_FAILED): no';
+const its = { error: 'E_AGENT_FAILED: Agent "helper" failed (E_MODEL_FAILED): no' };
 const around = (layers: readonly LayerRecord[], more: Partial<ChainRecord> = {}) =>
   madeRecord('step', '0', { error, layers, ...more });
 
@@ -25,7 +25,7 @@ function origins(chain: ChainRecord): string[] {
 test.each<[string, ChainRecord, string[]]>([
   ['the core', around([failed('a'), failed('b')]), ['core']],
   ['something inside the core', around([failed('a'), failed('b')], { inside: [model] }), []],
-  ['a called agent', around([failed('a', { error: ofAgent })], { called, error: ofAgent }), []],
+  ['a called agent', around([failed('a', its), failed('b', { ...its, isBeforeNext: true })], { called, ...its }), []],
   ['a tool, after a called agent failed', around([failed('a')], { called }), ['core']],
   ['a layer before next()', around([failed('a'), failed('b', { isBeforeNext: true })]), ['b']],
   ['a layer whose code threw', around([failed('a'), failed('b', { place })]), ['b']],

@@ -21,7 +21,10 @@ function chainPassedOn(chain: ChainRecord): boolean {
 
 function layerPassedOn(chain: ChainRecord, layer: LayerRecord): boolean {
   const { outcome, error, isBeforeNext, isAfterNext, place } = layer;
-  if (outcome !== 'failed' || error === undefined || isBeforeNext === true || isAfterNext === true) return false;
+  if (outcome !== 'failed' || error === undefined) return false;
+  // The layer itself may have called the agent, before or after `next()`.
+  if (isOfAgent(chain, error)) return true;
+  if (isBeforeNext === true || isAfterNext === true) return false;
   const inner = chain.layers.slice(chain.layers.indexOf(layer) + 1).filter((each) => each.outcome !== 'skipped');
   if (inner.some((each) => failedWith(each, error)) || isInside(chain, error)) return true;
   // Only the innermost layer gets errors of the core.
@@ -33,8 +36,11 @@ function failedWith({ outcome, error }: LayerRecord, wanted: string): boolean {
 }
 
 /** Returns true if another chain, or the turn of a called agent, failed with this error inside the chain. */
-function isInside({ inside, called }: ChainRecord, error: string): boolean {
-  if (inside.some((each) => each.error === error)) return true;
-  // The error of the called agent is a part of the text.
+function isInside(chain: ChainRecord, error: string): boolean {
+  return chain.inside.some((each) => each.error === error) || isOfAgent(chain, error);
+}
+
+/** Returns true if the error is that of a called agent, which is only a part of the text. */
+function isOfAgent({ called }: ChainRecord, error: string): boolean {
   return error.startsWith('E_AGENT_FAILED') && called.some((turn) => turn.chain.error !== undefined);
 }

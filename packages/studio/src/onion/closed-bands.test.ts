@@ -39,6 +39,8 @@ test.each([
   // The cast is safe: only the ending of the turn is read.
   const whole = { ...failing(turn, 'No.'), inside, passedOn: true, turn: { ending } } as unknown as SpanBand;
   expect(chosenAtFirst(whole, closed).id).toBe(id);
+  const caller = failing({ ...whole, inside: [whole] }, 'E_AGENT_FAILED: Agent "helper" failed: No.');
+  expect(chosenAtFirst(caller, closed).id).toBe(id);
 });
 
 describe('keys in the onion', () => {

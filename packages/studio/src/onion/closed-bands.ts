@@ -16,9 +16,16 @@ export function closedAtFirst(whole: Band): ReadonlySet<string> {
 /** Returns the band that is chosen at first: in a failed turn, the one in which the error began, if it is visible. */
 export function chosenAtFirst(whole: SpanBand, closed: ReadonlySet<string>): Band {
   if (whole.turn?.ending !== 'failed') return whole;
+  const { error } = whole.chain;
+  const bands = seenBands(whole, closed);
   // A tool may have failed with another error, which the model got.
-  const isOrigin = (band: Band) => hasFailed(band) && errorOf(band) === whole.chain.error;
-  return seenBands(whole, closed).findLast(isOrigin) ?? whole;
+  const origin = bands.findLast((band) => hasFailed(band) && errorOf(band) === error);
+  if (origin !== undefined || error?.startsWith('E_AGENT_FAILED') !== true) return origin ?? whole;
+  // The error of a called agent is only a part of the text.
+  const called = bands.findLast(
+    (band): band is SpanBand => band !== whole && band.type === 'chain' && band.turn?.ending === 'failed',
+  );
+  return called === undefined ? whole : chosenAtFirst(called, closed);
 }
 
 /**
