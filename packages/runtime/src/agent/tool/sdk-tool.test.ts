@@ -114,6 +114,7 @@ describe('a tool of the AI SDK', () => {
   };
   test.each<[string, object, string]>([
     ['a promise', { execute: async () => 'four' }, 'four'],
+    ['null for a value that is no JSON', { execute: () => () => 4 }, 'null'],
     ['a date as JSON', { execute: () => ({ at: new Date(4) }) }, '{"at":"1970-01-01T00:00:00.004Z"}'],
     ['the last value of a generator', { execute: generate }, 'four'],
     ['toModelOutput', { toModelOutput: (of: never) => ({ type: 'text', value: four(of) }) }, '4 of 6'],

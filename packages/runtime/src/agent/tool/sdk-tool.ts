@@ -129,10 +129,10 @@ async function lastOf(returned: unknown, ctx: ToolContext): Promise<unknown> {
   return last;
 }
 
-/** Converts a value to JSON as the AI SDK does: a date becomes a text. */
+/** Converts a value to JSON as the AI SDK does: a date becomes a text, a function `null`. */
 function asJson(value: unknown): JsonValue {
   // Safe: only JSON is parsed.
-  return JSON.parse(JSON.stringify(value ?? null)) as JsonValue;
+  return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;
 }
 
 /** Returns the output that `toModelOutput` describes. Throws for a failure, which becomes an error result. */
