@@ -49,7 +49,7 @@ export async function checkFile(
     const piped = isPipe ? await readPipe(place, mostPiped) : undefined;
     const size = piped?.length ?? about.size;
     if (size === 0) throw unusable('is empty', 'Name a file with content, or leave it out.');
-    if (isPipe && size > mostPiped) throw unusable(`has more than ${mostPiped} bytes`);
+    if (isPipe && size > mostPiped) throw unusable(`has more than ${mostPiped} bytes`, 'Write less to the pipe.');
     return { place, size, refuse, ...(piped && { piped }) };
   } catch (error) {
     throw GoondanError.is(error) ? error : refuse(error);
