@@ -10,6 +10,8 @@ import remarkGfm from 'remark-gfm';
 const LONGEST = 20_000;
 /** So is a line of so many marks of lists and quotes: each of them is a level, and reading thousands takes minutes. */
 const deep = /^[ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+){50}/m;
+/** And so is a text of so many marks, because reading emphasis that never ends costs the square of their number. */
+const MOST_MARKS = 3_000;
 
 const plugins = [remarkGfm];
 const components: Components = {
@@ -18,7 +20,8 @@ const components: Components = {
 };
 
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  if (text.length > LONGEST || deep.test(text)) return <p className="text">{text}</p>;
+  const isSlow = text.length > LONGEST || deep.test(text) || (text.match(/[*_~[]/g)?.length ?? 0) > MOST_MARKS;
+  if (isSlow) return <p className="text">{text}</p>;
   return (
     <div className="text markdown">
       <ReactMarkdown remarkPlugins={plugins} components={components} urlTransform={knownAddress}>
