@@ -9,19 +9,8 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gdn-'));
   mkdirSync(join(folder, 'pictures'));
-  for (const name of [
-    'pictures/a.png',
-    'my cat.png',
-    'my dog.png',
-    'plan.md',
-    '.env',
-    'a"b',
-    'a\rb',
-    'two@2x',
-    'pictures/@b',
-  ]) {
-    writeFileSync(join(folder, name), '');
-  }
+  const names = 'pictures/a.png|my cat.png|my dog.png|plan.md|.env|a"b|a\rb|two@2x|pictures/@b';
+  for (const name of names.split('|')) writeFileSync(join(folder, name), '');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -13,7 +13,9 @@ const turn: LiveTurn = { ...emptyTurn('a', 'k'), startedAt: new Date(-7_000).toI
 test.each<[string, InstanceView, LiveTurn | undefined, string]>([
   ['is-running', well, undefined, ''],
   ['is-failed', { ...well, failed: true }, undefined, ''],
+  ['is-failed', { ...well, crashes: 1 }, undefined, ''],
   ['is-working', { ...well, failed: true }, turn, '7 s'],
+  ['is-working', well, { ...turn, startedAt: '' }, ''],
   ['is-waiting', well, { ...turn, limit: 'calls' }, '7 s'],
 ])('a conversation has the mark %s: %j, %j', (mark, conversation, live, clock) => {
   // The cast is safe: the list reads no more of the view.
@@ -25,7 +27,9 @@ test.each<[string, InstanceView, LiveTurn | undefined, string]>([
   expect(link).toContain(`class="dot ${mark}"`);
   expect(link.match(/class="clock">([^<]*)/)?.[1] ?? '').toBe(clock);
   const failed = renderToStaticMarkup(<ConversationList {...list} onlyFailed />);
-  expect(failed.match(/href="([^"]*)/)?.[1]).toBe(conversation.failed && '#/w/a/k?failed=1');
+  expect(failed.match(/href="([^"]*)/)?.[1]).toBe(
+    conversation.failed === true || conversation.crashes > 0 ? '#/w/a/k?failed=1' : undefined,
+  );
 });
 
 test('a person is waited for first, then a limit', () => {

@@ -156,6 +156,7 @@ describe('the live screen', () => {
     await clock.advance(25);
     screen.print([line('last words')]);
     screen.close();
+    screen.close();
     expect(tty.listener).toBeUndefined();
     expect(tty.written.at(-1)).toContain('\x1b[1A\x1b[J');
     expect(tty.written.at(-1)).toContain('last words\r\n');

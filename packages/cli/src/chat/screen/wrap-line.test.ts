@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { widthOf } from '../../graphemes.ts';
 import { type Line, line, span } from './line.ts';
-import { wrapLine } from './wrap-line.ts';
+import { wrapLine, wrapProse } from './wrap-line.ts';
 
 const textsOf = (rows: ReturnType<typeof wrapLine>) => rows.map((row) => row.line.map(({ text }) => text).join(''));
 
@@ -17,6 +17,11 @@ test.each<[string, Line, number, string[]]>([
   ['a tab as blanks', line('a\tb'), 80, ['a    b']],
 ])('%s', (_name, given, columns, rows) => {
   expect(textsOf(wrapLine(given, columns))).toEqual(rows);
+});
+
+test('prose breaks between words, also after one of a single letter', () => {
+  const rows = wrapProse(line('a bcd'), 4).map((row) => row.map(({ text }) => text).join(''));
+  expect(rows).toEqual(['a', 'bcd']);
 });
 
 test('no row is wider than the terminal, and nothing is lost', () => {

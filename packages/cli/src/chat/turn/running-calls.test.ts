@@ -15,6 +15,12 @@ test('the line of a tool call that failed names the place', () => {
   expect(line.map(({ text }) => text).join('')).toBe(
     '  ✗ dice__roll failed, 12 ms: E_TOOL_FAILED: sidez is not defined (tools/dice.ts:3:21)',
   );
+  calls.hear({ type: 'runtime.event', at, name: 'tool.called', payload: called }, 0);
+  const [bare = []] = calls.hear(
+    { type: 'runtime.event', at, name: 'tool.failed', payload: { ...called, duration: 3 } },
+    0,
+  );
+  expect(bare.map(({ text }) => text).join('')).toEndWith(' dice__roll failed, 3 ms');
 });
 
 test('calls beyond the first 1,000 are counted, and have a line when they end', () => {

@@ -120,17 +120,10 @@ describe('a tool of the AI SDK', () => {
     ['toModelOutput', { toModelOutput: (of: never) => ({ type: 'text', value: four(of) }) }, '4 of 6'],
     ['content', { toModelOutput: () => ({ type: 'content', value: content }) }, shown],
     ['a refusal', { toModelOutput: () => ({ type: 'execution-denied' }) }, 'E_TOOL_FAILED execution-denied'],
-    [
-      'an error in JSON',
-      { toModelOutput: () => ({ type: 'error-json', value: { lost: 4 } }) },
-      'E_TOOL_FAILED {"lost":4}',
-    ],
+    ['JSON', { toModelOutput: () => ({ type: 'json', value: null }) }, 'null'],
+    ['lost', { toModelOutput: () => ({ type: 'error-json', value: { lost: 4 } }) }, 'E_TOOL_FAILED {"lost":4}'],
     ['a reason', { toModelOutput: () => ({ type: 'execution-denied', reason: 'No.' }) }, 'E_TOOL_FAILED No.'],
-    [
-      'no id',
-      { toModelOutput: () => ({ type: 'content', value: [{ type: 'file-id', fileId: 'a' }] }) },
-      'of type "file-id"',
-    ],
+    ['no id', { toModelOutput: () => ({ type: 'content', value: [{ type: 'file-id' }] }) }, 'of type "file-id"'],
     ['what its functions find in it', { dice: 2, ...functions }, '2 dice, 3 messages, true'],
     ['an error', { toModelOutput: () => ({ type: 'error-text', value: 'Lost.' }) }, 'E_TOOL_FAILED Lost.'],
   ])('returns %s', async (_title, given, expected) => {
