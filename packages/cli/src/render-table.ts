@@ -41,10 +41,10 @@ export function renderTable(
 
 /** Returns the indices of the columns of each line. Outside of a terminal all are in one line. */
 function breakColumns(widths: readonly number[], columns = Infinity): number[][] {
-  const lines: number[][] = [[]];
+  const lines: number[][] = [];
   for (const [index, width] of widths.entries()) {
-    const line = lines.at(-1) ?? [];
-    if (line.length > 0 && taken(widths, line, lines.length > 1) + width > columns) lines.push([index]);
+    const line = lines.at(-1);
+    if (line === undefined || taken(widths, line, lines.length > 1) + width > columns) lines.push([index]);
     else line.push(index);
   }
   return lines;

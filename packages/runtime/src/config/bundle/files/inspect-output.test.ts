@@ -99,6 +99,7 @@ test('Y-01 the file of --schema is read the same way', () => {
   const path = join(folder.folder, 'b.yaml');
   expect(() => readSchemaFile(path)).toThrow(`${path}:2:1: The schema for answers cannot be used`);
   expect(() => readSchemaFile(join(folder.folder, 'c.yaml'))).toThrow('There is no such file.');
+  expect(() => readSchemaFile(folder.folder)).toThrow('The file is not a regular file.');
   writeFileSync(path, new Uint8Array([0xff, 0xfe]));
   expect(() => readSchemaFile(path)).toThrow('The file is not UTF-8 text.');
 });
