@@ -470,20 +470,20 @@ describe('a question', () => {
     screen.setDraft('draft');
     const answered = chat.ask([line('May it?')], '[y/N] ');
     expect(screen.printed).toEqual(['May it?']);
-    expect(screen.draft).toBe('');
-    expect(hooks.live().label).toBe('[y/N] ');
+    expect([screen.draft, hooks.live().label]).toEqual(['', '[y/N] ']);
     hooks.sent('y');
     expect(await answered).toBe('y');
-    expect(screen.draft).toBe('draft');
-    expect(hooks.live().label).toBe('> ');
+    expect([screen.draft, hooks.live().label]).toEqual(['draft', '> ']);
     expect(asked).toEqual([]);
   });
 
   test('offers a text to edit, and brings the unsent text back', async () => {
     const { chat, screen, hooks } = open();
+    hooks.sent('hello');
     screen.setDraft('draft');
     const edited = chat.ask([], 'Arguments: ', undefined, '{\n}');
     expect(screen.draft).toBe('{\n}');
+    expect(screen.live.at(-1)).toContain('Ctrl-C leaves the question open');
     hooks.sent('{ "a": 1 }');
     expect([await edited, screen.draft]).toEqual(['{ "a": 1 }', 'draft']);
   });

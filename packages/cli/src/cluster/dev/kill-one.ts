@@ -4,6 +4,7 @@ import { sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError, textOf } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { harmlessLines } from '../../harmless-text.ts';
+import { reportTurnError } from '../../report-error.ts';
 import type { PreparedRun } from '../../run/prepare-run.ts';
 import { attachSwarm } from '../../swarm/attach-swarm.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -62,9 +63,10 @@ export async function killOne(
   const second = await findOwner(swarm, hasEnded, killed.name);
   if (second !== undefined) tell(`${second} goes on with the turn`);
   const { result } = await answer;
-  const text = result.responseMessage === undefined ? '' : textOf(result.responseMessage);
-  tell(`answered${second === undefined ? '' : ` by ${second}`}: ${harmlessLines(text)}`);
-  return result.finishReason === 'error' ? exitCodes.failure : exitCodes.ok;
+  const { finishReason, error = { message: 'The turn failed.' }, responseMessage } = result;
+  if (finishReason === 'error') return reportTurnError(error, terminal);
+  tell(`answered${second === undefined ? '' : ` by ${second}`}: ${harmlessLines(textOf(responseMessage))}`);
+  return exitCodes.ok;
 }
 
 /** Returns the node of the conversation, other than `except`; `undefined` when `isOver` returns true first. */
