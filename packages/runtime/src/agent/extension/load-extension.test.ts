@@ -87,16 +87,15 @@ describe('an extension module', () => {
     expect(config).toEqual({ list: ['kept'] });
   });
 
-  test("the agent's config is merged over the resource's", async () => {
-    const entry = await moduleOf(
-      `export function register(api, config) { api.logger.info(JSON.stringify(config)); }`,
-      'js',
-    );
+  test("the agent's config is merged over the resource's, and the place of the sidecar is added", async () => {
+    const entry = await moduleOf(`export const register = (api, config) => api.logger.info(JSON.stringify(config));`);
     const declaration = file(entry, { level: 'info', to: { file: 'a', max: 1 }, tags: ['x', 'y'] });
+    const config = { level: 'debug', to: { max: 2 }, tags: ['z'] };
     const agent = await scriptedAgent({
-      extensions: [{ ...declaration, config: { level: 'debug', to: { max: 2 }, tags: ['z'] } }],
+      extensions: [{ ...declaration, config, keeper: { entry: './k.ts', socket: '/a' } }],
     });
-    expect(agent.logs[0]?.message).toBe('{"level":"debug","to":{"file":"a","max":2},"tags":["z"]}');
+    const keeper = ',"keeper":{"socket":"/a"}';
+    expect(agent.logs[0]?.message).toBe(`{"level":"debug","to":{"file":"a","max":2},"tags":["z"]${keeper}}`);
   });
 });
 
