@@ -79,7 +79,7 @@ async function runTests(
       const { outcome, output, lines } = await tree.cover(test);
       passed.set(test, outcome === 's');
       if (outcome === 's') coverage.keep(test, lines);
-      else console.error(`${test} fails without a mutant:\n${output.replaceAll(/^\(pass\).*\n/gm, '')}`);
+      else console.error(`${test} fails without a mutant:\n${failuresIn(output)}`);
       progress.count();
     }
   };
@@ -136,8 +136,13 @@ async function workOff(
 async function passControl(tree: WorkTree, results: readonly [TestedMutant, Outcome][]): Promise<boolean> {
   const [caught] = results.findLast(([, outcome]) => outcome !== 's') ?? [];
   if (caught === undefined) return true;
-  const { outcome } = await tree.run(caught.tests.files, 2 * limitOf(caught));
+  const { outcome, output } = await tree.run(caught.tests.files, 2 * limitOf(caught));
+  if (outcome !== 's') console.error(`The tests of ${caught.id} fail without a mutant:\n${failuresIn(output)}`);
   return outcome === 's';
+}
+
+function failuresIn(output: string): string {
+  return output.replaceAll(/^\(pass\).*\n/gm, '');
 }
 
 /** Prints the progress from time to time, and the time at the end. */
