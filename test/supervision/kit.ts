@@ -111,14 +111,18 @@ export async function expectNothingLeft(runTag: string): Promise<void> {
 
 export { findTagged, waitUntilGone };
 
-/** Finds the guardian processes of a run. They have the run tag among their arguments, and not in their environment. */
+/**
+ * Finds the guardian processes of a run. They have the run tag among their arguments, and not in their environment. The
+ * shell that starts one is none yet: it may end together with the orchestrator.
+ */
 export function guardiansOf(runTag: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       const command = commandOf(pid);
-      return command.includes('guardian-runner.js') && command.includes(runTag);
+      const isShell = command.startsWith('/bin/sh');
+      return !isShell && command.includes('guardian-runner.js') && command.includes(runTag);
     });
 }
 
