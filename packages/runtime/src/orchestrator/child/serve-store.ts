@@ -4,7 +4,7 @@
  *
  * 1. A channel reaches only the conversation that it was opened for.
  * 2. Requests about a conversation run one after the other, also those of its next process: that process reads what the
- *    one before has written. Requests of a process that is gone, and that have not begun, are dropped.
+ *    one before has sent. What a process has sent is written, also when it is gone; only its questions are dropped.
  * 3. Lines for people and the bytes of files do not hold up the conversation. A process waits for its files itself,
  *    before it writes a frame that names them.
  */
@@ -111,7 +111,7 @@ export class StoreServer {
       }
     };
     const answer = async ({ callId, request }: Extract<FromAgent, { readonly type: 'store' }>) => {
-      if (channel.isClosed) return;
+      if (channel.isClosed && isQuestion(request)) return;
       const outcome = await perform(request).catch((error: unknown) => this.#failure(instance, error));
       await channel.send({ type: 'store.ended', callId, outcome }).catch(async (error: unknown) => {
         if (channel.isClosed) return;
@@ -156,6 +156,11 @@ export class StoreServer {
 
 function isAside({ kind }: StoreRequest): boolean {
   return kind === 'traces' || kind === 'events' || kind.startsWith('blob.');
+}
+
+/** Returns true for a request that changes nothing. */
+function isQuestion({ kind }: StoreRequest): boolean {
+  return kind === 'load' || kind === 'answers.left' || kind === 'blob.get' || kind === 'blob.size';
 }
 
 /** Reads files piece by piece. The file that is being read stays in memory until its last piece. */
