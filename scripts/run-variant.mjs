@@ -31,6 +31,7 @@ const commands = {
   torture: {
     default: ['bun scripts/torture.ts'],
     journal: ['bun scripts/torture-journal.ts'],
+    sqlite: ['bun scripts/torture-sqlite.ts'],
     cluster: ['bun scripts/torture-cluster.ts'],
     mutants: ['bun scripts/torture-mutants.ts'],
   },

@@ -20,7 +20,13 @@ import { readTree, withProject } from './read-doors.ts';
 
 export const repository = join(import.meta.dir, '..');
 
-export const budgets: Readonly<Record<string, number>> = JSON.parse(read('shape.json')).budgets;
+const { budgets: owned, lent }: Readonly<Record<'budgets' | 'lent', Readonly<Record<string, number>>>> = JSON.parse(
+  read('shape.json'),
+);
+/** With what is lent until one store has replaced another (docs/decisions.md). */
+export const budgets: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(owned).map(([name, most]) => [name, most + (lent[name] ?? 0)]),
+);
 
 /** The numbers of each package and of the rest of the repository (`elsewhere`), and their sums in `total`. */
 export type Shape = Readonly<Record<string, Readonly<Record<string, number>> & { readonly total: number }>>;

@@ -28,6 +28,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   ],
   base: ['@goondan/types', '@goondan/types/http', '@modelcontextprotocol/client', 'bun', 'node'],
   v010: ['@goondan/types'],
+  store: ['@goondan/types', 'bun', 'node'],
   postgres: [
     '@goondan/types',
     '@goondan/runtime',

@@ -25,7 +25,7 @@ export function listRepository(pattern: string): string[] {
 export function isTest(path: string): boolean {
   // Files that only tests import count as tests, too.
   const isTesting = /^packages\/(?:base|cli|postgres|studio|v010)\/src\/(?:.*\/)?testing\//.test(path);
-  return /\.test\.tsx?$/.test(path) || isTesting || path.startsWith('packages/postgres/src/simulation/');
+  return /\.test\.tsx?$/.test(path) || isTesting || /^packages\/(?:postgres|store)\/src\/simulation\//.test(path);
 }
 
 /** Returns all code blocks of a page, or only those whose fence has exactly this `kind`. */
