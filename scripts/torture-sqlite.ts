@@ -13,6 +13,15 @@ const { values } = parseArgs({
   options: { kills: { type: 'string', default: '200' }, cuts: { type: 'string', default: '2000' } },
 });
 const MOST_SHOWN = 20;
+for (const [name, value] of Object.entries(values)) {
+  if (/^\d+$/.test(value)) continue;
+  process.stderr.write(`--${name} ${value}: not a whole number.\n`);
+  process.exit(2);
+}
+if (Bun.which('strace') === null) {
+  process.stderr.write('There is no strace, which records the writes. Install the package of this name.\n');
+  process.exit(2);
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'goondan-sqlite-'));
 const killed = await killWriters(folder, Number(values.kills));

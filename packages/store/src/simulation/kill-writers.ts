@@ -5,8 +5,8 @@ import { describeLoss, readReports, readTold, type ToldItem } from './told-items
 
 export const writeItems = join(import.meta.dir, 'write-items.ts');
 
-/** So that a kill hits any part of a life, also the start. */
-const LONGEST_LIFE_MS = 400;
+/** A kill hits any part of a life: every other one comes in this time after the first item, all others after the start. */
+const LONGEST_MS = 400;
 /** How many writers have the same folder, one after the other. */
 const LIVES = 10;
 
@@ -25,8 +25,10 @@ export async function killWriters(folder: string, times: number): Promise<KillRe
     const home = join(folder, `kills-${Math.floor(life / LIVES)}`);
     mkdirSync(home, { recursive: true });
     const child = Bun.spawn([process.execPath, writeItems, home, '1000000'], { stdout: 'pipe', stderr: 'inherit' });
-    const output = new Response(child.stdout).text();
-    await Bun.sleep(40 + Math.random() * LONGEST_LIFE_MS);
+    const confirmedOne = Promise.withResolvers<void>();
+    const output = readAll(child.stdout, confirmedOne.resolve);
+    if (life % 2 === 0) await Promise.race([confirmedOne.promise, child.exited]);
+    await Bun.sleep(Math.random() * LONGEST_MS);
     child.kill('SIGKILL');
     await child.exited;
     const lines = await output;
@@ -40,4 +42,14 @@ export async function killWriters(folder: string, times: number): Promise<KillRe
     rmSync(copy, { recursive: true });
   }
   return { confirmed, problems };
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>, onItem: () => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of stream) {
+    text += decoder.decode(piece, { stream: true });
+    if (/^(?:durable|written) .*\n/m.test(text)) onItem();
+  }
+  return text;
 }

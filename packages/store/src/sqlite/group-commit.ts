@@ -27,9 +27,9 @@ export interface GroupCommitOptions {
 }
 
 interface Change {
-  readonly make: () => unknown;
+  /** Makes the change. Returns the function that settles its promise with the result. */
+  readonly make: () => () => void;
   readonly isDurable: boolean;
-  readonly resolve: (result: never) => void;
   readonly reject: (error: GoondanError) => void;
 }
 
@@ -43,7 +43,7 @@ export const FOREIGN_MS = 30_000;
 const AGAIN_MS = 5;
 /** The most changes whose promises are open. */
 const MOST_OPEN = 20_000;
-/** Below these, going to another thread costs more than the sync itself. */
+/** Up to these, going to another thread costs more than the sync itself. */
 const MOST_CHANGES_HERE = 2;
 const SHORT_SYNC_MS = 0.6;
 
@@ -80,8 +80,8 @@ export class GroupCommit {
 
   /**
    * Makes a change in the next transaction. `make` may run twice, but only one run is kept. It lets errors of SQLite
-   * through, leaves no statement open, and returns no promise. `isDurable`: false for a change that need not survive a loss of power.
-   * **Errors** — those of `make`; `E_DISK_FULL`, `E_STORE_CORRUPT`, `E_STORE_WRITE`.
+   * through, leaves no statement open, and returns no promise. `isDurable`: false for a change that need not survive a
+   * loss of power. **Errors** — those of `make`; `E_DISK_FULL`, `E_STORE_CORRUPT`, `E_STORE_WRITE`.
    */
   write<Result>(make: () => Result, { isDurable = true } = {}): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -89,7 +89,12 @@ export class GroupCommit {
       if (this.#closing) return reject(new GoondanError('E_SWARM_STOPPED', 'The store is closed.'));
       const open = this.#waiting.length + this.#unsynced.length + this.#syncing.length;
       if (open >= MOST_OPEN) return reject(tooMany());
-      this.#waiting.push({ make, isDurable, resolve, reject });
+      const makeIt = () => {
+        const result = make();
+        if (result instanceof Promise) throw new TypeError('A change of the store returned a promise.');
+        return () => resolve(result);
+      };
+      this.#waiting.push({ make: makeIt, isDurable, reject });
       this.#plan();
     });
   }
@@ -165,14 +170,13 @@ export class GroupCommit {
   }
 
   /** A change that fails takes back what it wrote, unless SQLite has ended the whole transaction. */
-  #make({ make, resolve, reject }: Change): () => void {
+  #make({ make, reject }: Change): () => void {
     const { mark, keep, undo } = this.#statements;
     mark.run();
     try {
-      const result = make();
-      if (result instanceof Promise) throw new TypeError('A change of the store returned a promise.');
+      const confirm = make();
       keep.run();
-      return () => resolve(result as never);
+      return confirm;
     } catch (error) {
       if (!this.database.inTransaction) throw error;
       undo.run();

@@ -17,7 +17,7 @@ import {
 import { GoondanError } from '@goondan/types';
 import { codeOf } from './sqlite-error.ts';
 import { syncPath } from './synced-files.ts';
-import { readWalTail } from './wal-tail.ts';
+import { countDropped } from './wal-tail.ts';
 
 /** "GOON", in the header of our databases. */
 export const APPLICATION_ID = 0x474f4f4e;
@@ -102,7 +102,7 @@ export const RESTORE = 'Restore it with `gdn restore`, or try `.recover` of the 
  * or when it has none. `copy` is the path of the copy. **Errors** — those of the disk: without a copy, the end is not dropped.
  */
 export function keepDamagedLog(path: string, copy: string): string | undefined {
-  const dropped = countDropped(`${path}-wal`);
+  const dropped = countDroppedIn(`${path}-wal`);
   if (dropped === 0) return undefined;
   try {
     copyFileSync(`${path}-wal`, copy, constants.COPYFILE_EXCL);
@@ -117,15 +117,15 @@ export function keepDamagedLog(path: string, copy: string): string | undefined {
   );
 }
 
-function countDropped(path: string): number {
+function countDroppedIn(path: string): number {
   if (sizeOf(path) === 0) return 0;
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    return readWalTail((offset, length) => {
+    return countDropped((offset, length) => {
       const bytes = new Uint8Array(length);
       return bytes.subarray(0, readSync(descriptor, bytes, 0, length, offset));
-    }, fstatSync(descriptor).size).dropped;
+    }, fstatSync(descriptor).size);
   } finally {
     closeSync(descriptor);
   }

@@ -6,7 +6,7 @@
  * before they are opened, the descriptor that syncs the WAL is closed after the database, and nobody opens a folder twice.
  */
 import { constants, Database } from 'bun:sqlite';
-import { chmodSync, existsSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { type CheckpointOptions, Checkpoints } from './checkpoints.ts';
@@ -22,7 +22,7 @@ import {
 } from './inspect-files.ts';
 import { SideThread } from './side-work.ts';
 import { codeOf, isBusy, isFailedSync, storeError } from './sqlite-error.ts';
-import { syncPath, WalFile } from './synced-files.ts';
+import { freeBytesOf, syncPath, WalFile } from './synced-files.ts';
 
 export interface Workspace {
   readonly database: Database;
@@ -181,8 +181,7 @@ async function makeRoom(
 ): Promise<void> {
   const path = database.filename;
   try {
-    const { bavail, bsize } = statfsSync(path);
-    if (bavail * bsize < SPARE * bytes) return report(`The disk of ${path} is almost full.`);
+    if (freeBytesOf(path) < SPARE * bytes) return report(`The disk of ${path} is almost full.`);
   } catch (error) {
     throw storeError(error, path);
   }

@@ -12,6 +12,7 @@ export class SideThread {
   #answered: PromiseWithResolvers<SideAnswer> | undefined;
 
   constructor(private readonly path: string) {
+    // Bun takes `workerData`, too, which its types do not know.
     this.#worker = new Worker(new URL('./side-thread.ts', import.meta.url).href, { workerData: path } as WorkerOptions);
     this.#worker.unref();
     this.#worker.onmessage = ({ data }: MessageEvent<SideAnswer>) => this.#answered?.resolve(data);

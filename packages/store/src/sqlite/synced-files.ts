@@ -1,5 +1,5 @@
-/** The syncs of files that SQLite leaves to us. */
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
+/** What SQLite leaves to us: syncs, and the room on the disk. */
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, statfsSync, writeSync } from 'node:fs';
 
 export interface SyncedLog {
   /** Syncs in this thread. **Errors** — those of the disk. */
@@ -48,4 +48,10 @@ export function syncPath(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The bytes that are free on the disk of a file or folder. */
+export function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
 }

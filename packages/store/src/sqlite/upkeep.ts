@@ -2,10 +2,10 @@
  * Looks after an open database, every hour and soon after a start: reads all of it for damage, and keeps two copies of it,
  * the last and the one before.
  */
-import { existsSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Workspace } from './open-workspace.ts';
-import { syncPath } from './synced-files.ts';
+import { freeBytesOf, syncPath } from './synced-files.ts';
 
 export interface UpkeepOptions {
   readonly report: (problem: string) => void;
@@ -109,9 +109,4 @@ export class Upkeep {
   get #path(): string {
     return this.workspace.database.filename;
   }
-}
-
-function freeBytesOf(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }

@@ -7,22 +7,18 @@
  * out of order.
  */
 
-export interface WalTail {
-  /** The frames with right checksums. */
-  readonly whole: number;
-  /** The frames of transactions behind the first wrong frame. SQLite drops them. */
-  readonly dropped: number;
-}
-
 const HEADER = 32;
 const FRAME_HEADER = 24;
 /** The first four bytes of a log; the last bit says that checksums take numbers with the highest byte first. */
 const MAGIC = 0x377f0682;
 const USUAL_PAGE = 4096;
 
-/** `readAt` returns the bytes at a place of the log, `size` is its length. */
-export function readWalTail(readAt: (offset: number, length: number) => Uint8Array, size: number): WalTail {
-  if (size < HEADER) return { whole: 0, dropped: 0 };
+/**
+ * Counts the frames of transactions behind the first wrong frame, which SQLite drops. `readAt` returns the bytes at a place
+ * of the log, `size` is its length.
+ */
+export function countDropped(readAt: (offset: number, length: number) => Uint8Array, size: number): number {
+  if (size < HEADER) return 0;
   const header = viewOf(readAt(0, HEADER));
   const magic = header.getUint32(0);
   const sums = new Checksums((magic & 1) === 0);
@@ -31,7 +27,7 @@ export function readWalTail(readAt: (offset: number, length: number) => Uint8Arr
   const page = isWhole ? header.getUint32(8) : USUAL_PAGE;
   const salts = [header.getUint32(16), header.getUint32(20)];
   let isBroken = !isWhole;
-  let [whole, behind, dropped] = [0, 0, 0];
+  let [behind, dropped] = [0, 0];
   for (let at = HEADER; at + FRAME_HEADER + page <= size; at += FRAME_HEADER + page) {
     const frame = viewOf(readAt(at, FRAME_HEADER + page));
     const isOfLog = frame.getUint32(8) === salts[0] && frame.getUint32(12) === salts[1];
@@ -49,9 +45,8 @@ export function readWalTail(readAt: (offset: number, length: number) => Uint8Arr
     sums.add(frame, 0, 8);
     sums.add(frame, FRAME_HEADER, FRAME_HEADER + page);
     isBroken = !sums.are(frame, 16);
-    if (!isBroken) whole += 1;
   }
-  return { whole, dropped };
+  return dropped;
 }
 
 /** The running checksum of a log: two sums over its numbers of 32 bits. */
